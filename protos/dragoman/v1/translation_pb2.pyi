@@ -1,0 +1,194 @@
+import datetime
+
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class FinishReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    FINISH_REASON_UNSPECIFIED: _ClassVar[FinishReason]
+    FINISH_REASON_STOP: _ClassVar[FinishReason]
+    FINISH_REASON_LENGTH: _ClassVar[FinishReason]
+    FINISH_REASON_EMPTY: _ClassVar[FinishReason]
+FINISH_REASON_UNSPECIFIED: FinishReason
+FINISH_REASON_STOP: FinishReason
+FINISH_REASON_LENGTH: FinishReason
+FINISH_REASON_EMPTY: FinishReason
+
+class TranslateTextRequest(_message.Message):
+    __slots__ = ("model", "contents", "source_language_code", "target_language_code", "decoding_options", "target_prefix")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    CONTENTS_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_CODE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_LANGUAGE_CODE_FIELD_NUMBER: _ClassVar[int]
+    DECODING_OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    TARGET_PREFIX_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    contents: _containers.RepeatedScalarFieldContainer[str]
+    source_language_code: str
+    target_language_code: str
+    decoding_options: DecodingOptions
+    target_prefix: TargetPrefix
+    def __init__(self, model: _Optional[str] = ..., contents: _Optional[_Iterable[str]] = ..., source_language_code: _Optional[str] = ..., target_language_code: _Optional[str] = ..., decoding_options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., target_prefix: _Optional[_Union[TargetPrefix, _Mapping]] = ...) -> None: ...
+
+class TranslateTextResponse(_message.Message):
+    __slots__ = ("translations", "model")
+    TRANSLATIONS_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    translations: _containers.RepeatedCompositeFieldContainer[Translation]
+    model: str
+    def __init__(self, translations: _Optional[_Iterable[_Union[Translation, _Mapping]]] = ..., model: _Optional[str] = ...) -> None: ...
+
+class Translation(_message.Message):
+    __slots__ = ("text", "log_probability", "finish_reason", "usage")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    LOG_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    log_probability: float
+    finish_reason: FinishReason
+    usage: Usage
+    def __init__(self, text: _Optional[str] = ..., log_probability: _Optional[float] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ...) -> None: ...
+
+class Usage(_message.Message):
+    __slots__ = ("source_token_count", "target_token_count", "queue_duration", "model_duration")
+    SOURCE_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TARGET_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    QUEUE_DURATION_FIELD_NUMBER: _ClassVar[int]
+    MODEL_DURATION_FIELD_NUMBER: _ClassVar[int]
+    source_token_count: int
+    target_token_count: int
+    queue_duration: _duration_pb2.Duration
+    model_duration: _duration_pb2.Duration
+    def __init__(self, source_token_count: _Optional[int] = ..., target_token_count: _Optional[int] = ..., queue_duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., model_duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class DecodingOptions(_message.Message):
+    __slots__ = ("max_output_token_count",)
+    MAX_OUTPUT_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    max_output_token_count: int
+    def __init__(self, max_output_token_count: _Optional[int] = ...) -> None: ...
+
+class StreamTranslateTextRequest(_message.Message):
+    __slots__ = ("model", "content", "source_language_code", "target_language_code", "decoding_options", "target_prefix")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_CODE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_LANGUAGE_CODE_FIELD_NUMBER: _ClassVar[int]
+    DECODING_OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    TARGET_PREFIX_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    content: str
+    source_language_code: str
+    target_language_code: str
+    decoding_options: DecodingOptions
+    target_prefix: TargetPrefix
+    def __init__(self, model: _Optional[str] = ..., content: _Optional[str] = ..., source_language_code: _Optional[str] = ..., target_language_code: _Optional[str] = ..., decoding_options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., target_prefix: _Optional[_Union[TargetPrefix, _Mapping]] = ...) -> None: ...
+
+class StreamTranslateTextResponse(_message.Message):
+    __slots__ = ("text_delta", "summary")
+    TEXT_DELTA_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    text_delta: str
+    summary: TranslationSummary
+    def __init__(self, text_delta: _Optional[str] = ..., summary: _Optional[_Union[TranslationSummary, _Mapping]] = ...) -> None: ...
+
+class TranslationSummary(_message.Message):
+    __slots__ = ("log_probability", "finish_reason", "usage", "model")
+    LOG_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    log_probability: float
+    finish_reason: FinishReason
+    usage: Usage
+    model: str
+    def __init__(self, log_probability: _Optional[float] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., model: _Optional[str] = ...) -> None: ...
+
+class PredictNextTokenRequest(_message.Message):
+    __slots__ = ("model", "text", "token_ids", "target_prefixes", "top_k", "queried_token_ids", "source_language_code", "target_language_code")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    TARGET_PREFIXES_FIELD_NUMBER: _ClassVar[int]
+    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    QUERIED_TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_CODE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_LANGUAGE_CODE_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    text: str
+    token_ids: TokenIds
+    target_prefixes: _containers.RepeatedCompositeFieldContainer[TargetPrefix]
+    top_k: int
+    queried_token_ids: _containers.RepeatedScalarFieldContainer[int]
+    source_language_code: str
+    target_language_code: str
+    def __init__(self, model: _Optional[str] = ..., text: _Optional[str] = ..., token_ids: _Optional[_Union[TokenIds, _Mapping]] = ..., target_prefixes: _Optional[_Iterable[_Union[TargetPrefix, _Mapping]]] = ..., top_k: _Optional[int] = ..., queried_token_ids: _Optional[_Iterable[int]] = ..., source_language_code: _Optional[str] = ..., target_language_code: _Optional[str] = ...) -> None: ...
+
+class PredictNextTokenResponse(_message.Message):
+    __slots__ = ("predictions", "model", "source_token_count")
+    PREDICTIONS_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    predictions: _containers.RepeatedCompositeFieldContainer[NextTokenPrediction]
+    model: str
+    source_token_count: int
+    def __init__(self, predictions: _Optional[_Iterable[_Union[NextTokenPrediction, _Mapping]]] = ..., model: _Optional[str] = ..., source_token_count: _Optional[int] = ...) -> None: ...
+
+class TargetPrefix(_message.Message):
+    __slots__ = ("text", "token_ids")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    token_ids: TokenIds
+    def __init__(self, text: _Optional[str] = ..., token_ids: _Optional[_Union[TokenIds, _Mapping]] = ...) -> None: ...
+
+class TokenIds(_message.Message):
+    __slots__ = ("ids",)
+    IDS_FIELD_NUMBER: _ClassVar[int]
+    ids: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, ids: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class NextTokenPrediction(_message.Message):
+    __slots__ = ("candidates", "queried_tokens", "entropy", "prefix_token_ids")
+    CANDIDATES_FIELD_NUMBER: _ClassVar[int]
+    QUERIED_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    ENTROPY_FIELD_NUMBER: _ClassVar[int]
+    PREFIX_TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    candidates: _containers.RepeatedCompositeFieldContainer[TokenCandidate]
+    queried_tokens: _containers.RepeatedCompositeFieldContainer[QueriedToken]
+    entropy: float
+    prefix_token_ids: TokenIds
+    def __init__(self, candidates: _Optional[_Iterable[_Union[TokenCandidate, _Mapping]]] = ..., queried_tokens: _Optional[_Iterable[_Union[QueriedToken, _Mapping]]] = ..., entropy: _Optional[float] = ..., prefix_token_ids: _Optional[_Union[TokenIds, _Mapping]] = ...) -> None: ...
+
+class TokenCandidate(_message.Message):
+    __slots__ = ("token_id", "piece", "text", "log_probability")
+    TOKEN_ID_FIELD_NUMBER: _ClassVar[int]
+    PIECE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    LOG_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    token_id: int
+    piece: str
+    text: str
+    log_probability: float
+    def __init__(self, token_id: _Optional[int] = ..., piece: _Optional[str] = ..., text: _Optional[str] = ..., log_probability: _Optional[float] = ...) -> None: ...
+
+class QueriedToken(_message.Message):
+    __slots__ = ("token_id", "piece", "text", "log_probability", "rank")
+    TOKEN_ID_FIELD_NUMBER: _ClassVar[int]
+    PIECE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    LOG_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    RANK_FIELD_NUMBER: _ClassVar[int]
+    token_id: int
+    piece: str
+    text: str
+    log_probability: float
+    rank: int
+    def __init__(self, token_id: _Optional[int] = ..., piece: _Optional[str] = ..., text: _Optional[str] = ..., log_probability: _Optional[float] = ..., rank: _Optional[int] = ...) -> None: ...
