@@ -1,0 +1,1 @@
+"""Training a Transformer from parallel text."""

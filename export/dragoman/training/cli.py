@@ -1,0 +1,63 @@
+"""`dragoman train`."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dragoman.training.checkpoint import CheckpointError
+from dragoman.training.progress import ConsoleReporter
+from dragoman.training.recipe import load_recipe
+from dragoman.training.trainer import Trainer
+from dragoman.transformer import ConfigError
+
+
+def train(
+    config: Annotated[Path, typer.Argument(help="The recipe, a TOML file.")],
+    output: Annotated[
+        Path | None, typer.Option(help="Directory of the run [default: runs/<recipe name>].")
+    ] = None,
+    start_from: Annotated[
+        Path | None,
+        typer.Option(help="A checkpoint to continue in this run, with its optimizer state."),
+    ] = None,
+    override: Annotated[
+        list[str] | None,
+        typer.Option("--set", help='A value of the recipe, as "training.steps=500".'),
+    ] = None,
+) -> None:
+    """Train a Transformer; an interrupted run goes on where its newest checkpoint stands."""
+    try:
+        recipe = load_recipe(config, parse_overrides(override or []))
+        with ConsoleReporter() as reporter:
+            trainer = Trainer(recipe, output or Path("runs") / config.stem, reporter)
+            if not trainer.resume() and start_from is not None:
+                trainer.resume(start_from)
+            trainer.run()
+    except (ConfigError, CheckpointError, OSError) as error:
+        typer.echo(f"dragoman train: {error}", err=True)
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt as stop:
+        typer.echo("stopped; the newest checkpoint is kept", err=True)
+        raise typer.Exit(130) from stop
+
+
+def parse_overrides(entries: list[str]) -> dict[str, Any]:
+    """Read "name=value" entries; a value is TOML, or a plain string where it is not."""
+    values: dict[str, Any] = {}
+    for entry in entries:
+        name, separator, text = entry.partition("=")
+        if not separator:
+            raise ConfigError(f"--set: {entry!r} must be name=value")
+        values[name.strip()] = _value(text.strip())
+    return values
+
+
+def _value(text: str) -> object:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

@@ -1,0 +1,26 @@
+"""Label-smoothed cross-entropy over real tokens (section 5.4)."""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.nn import functional
+
+
+def smoothed_cross_entropy(
+    logits: Tensor, targets: Tensor, pad_id: int, smoothing: float
+) -> Tensor:
+    """Return the mean loss per real token, in nats.
+
+    The smoothed target puts 1 - smoothing on the right token and spreads the rest evenly over the
+    vocabulary. Padding takes no part: neither in the sum nor in the divisor.
+
+    Args:
+        logits: [batch, target, vocabulary]
+        targets: int64 [batch, target], `pad_id` where a row has ended.
+        pad_id: The padding token.
+        smoothing: In [0, 1).
+    """
+    real = targets.flatten() != pad_id
+    return functional.cross_entropy(
+        logits.flatten(0, 1)[real].float(), targets.flatten()[real], label_smoothing=smoothing
+    )
