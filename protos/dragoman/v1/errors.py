@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
-DOMAIN = "dragoman.v1"
+DOMAIN: Final = "dragoman.v1"
 """``google.rpc.ErrorInfo.domain`` of every error."""
 
-MODEL_KEY = "model"
+MODEL_KEY: Final = "model"
 """Metadata key of ``MODEL_NOT_FOUND``: the name that is not served."""
 
-ERROR_ID_KEY = "error_id"
+ERROR_ID_KEY: Final = "error_id"
 """Metadata key of ``INTERNAL``: the opaque id under which the server's log tells the rest."""
 
-RETRY_PUSHBACK_TRAILER = "grpc-retry-pushback-ms"
+RETRY_PUSHBACK_TRAILER: Final = "grpc-retry-pushback-ms"
 """Trailer that repeats the delay of a ``google.rpc.RetryInfo``, in whole milliseconds."""
-
-MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-"""The largest message that either side sends or accepts."""
-
-MAX_CONTENT_COUNT = 1024
-"""The most texts in one ``TranslateTextRequest``."""
 
 
 class ErrorReason(StrEnum):

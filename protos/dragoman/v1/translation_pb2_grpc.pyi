@@ -10,6 +10,7 @@ Conventions of the package `dragoman.v1`
 - Language codes are BCP-47 tags, for example "en" or "de".
 - Model names have the form "models/{model}", for example "models/en-de-small".
 - A message of more than 16 MiB is refused with RESOURCE_EXHAUSTED by either side.
+- A server accepts keepalive pings 10 seconds apart, also without data between them.
 
 Errors are `google.rpc.Status` values. Every one of them carries a `google.rpc.ErrorInfo` with
 the domain "dragoman.v1" and one of these reasons:
