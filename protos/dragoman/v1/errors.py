@@ -30,8 +30,14 @@ class ErrorReason(StrEnum):
     MODEL_NOT_FOUND = "MODEL_NOT_FOUND"
     """NOT_FOUND; the metadata holds the name."""
 
+    METHOD_NOT_FOUND = "METHOD_NOT_FOUND"
+    """UNIMPLEMENTED: the server has no such method."""
+
     QUEUE_FULL = "QUEUE_FULL"
     """RESOURCE_EXHAUSTED; a ``google.rpc.RetryInfo`` says when to come back."""
+
+    NOT_READY = "NOT_READY"
+    """UNAVAILABLE: the server is still starting; with a ``google.rpc.RetryInfo``."""
 
     DRAINING = "DRAINING"
     """UNAVAILABLE: the server is about to stop; with a ``google.rpc.RetryInfo``."""

@@ -19,8 +19,11 @@ the domain "dragoman.v1" and one of these reasons:
 - INVALID_ENCODING (INVALID_ARGUMENT): the request is not a valid message, for example because
   a text is not UTF-8; with a `google.rpc.BadRequest`
 - MODEL_NOT_FOUND (NOT_FOUND), with the name in the metadata under "model"
+- METHOD_NOT_FOUND (UNIMPLEMENTED): the server has no such method
 - QUEUE_FULL (RESOURCE_EXHAUSTED), with a `google.rpc.RetryInfo` and the same delay in the
   trailer `grpc-retry-pushback-ms`
+- NOT_READY (UNAVAILABLE): the server is still starting; with a `google.rpc.RetryInfo` and the
+  same trailer
 - DRAINING (UNAVAILABLE): the server is about to stop; with a `google.rpc.RetryInfo` and the
   same trailer
 - ENGINE_FAILED (UNAVAILABLE): the engine has stopped for good and the process is about to end;
