@@ -1,4 +1,4 @@
-# The server with its default model. No torch, no compiler, no pip in what runs.
+# The server with its default model; no torch and no compiler in what runs.
 #   docker build -t dragoman .
 #   docker run --read-only --cap-drop all -p 50051:50051 -p 9090:9090 dragoman
 # Both stages need nothing of the base but `python3` with its venv module.
@@ -28,6 +28,7 @@ COPY --from=build /opt/dragoman /opt/dragoman
 ENV PATH=/opt/dragoman/bin:${PATH} \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
+    ORT_DISABLE_TELEMETRY=1 \
     DRAGOMAN_HOST=0.0.0.0
 WORKDIR /
 USER 10001:10001

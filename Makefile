@@ -16,6 +16,9 @@ KEY := $(shell { pwd; cat pyproject.toml constraints.txt; } | cksum | cut -d' ' 
 SERVER := $(VENV)/server-$(KEY)
 DEV := $(VENV)/dev-$(KEY)
 
+# ONNX Runtime's builds report usage to their maker unless told not to.
+export ORT_DISABLE_TELEMETRY := 1
+
 .DEFAULT_GOAL := help
 .PHONY: setup demo serve test lint format bench train clean help
 
