@@ -3,7 +3,7 @@
 #   make test ARGS="tests/client -x"  likewise for pytest
 
 PYTHON ?= python3
-CONFIG ?= benchmarks/en-de-small.toml
+CONFIG ?=
 ARGS ?=
 
 VENV := .venv
@@ -47,7 +47,8 @@ format: $(DEV) ## put all sources into the one style
 bench: $(DEV) ## measure the service beside its engine: tokens per second, latency
 	$(BIN)/python benchmarks/serving.py $(ARGS)
 
-train: $(DEV) ## train a model as CONFIG=FILE.toml says (default: the one that ships)
+train: $(DEV) ## train a model: make train CONFIG=my-model.toml
+	@test -n "$(CONFIG)" || { echo "name a recipe: make train CONFIG=my-model.toml" >&2; exit 2; }
 	$(BIN)/dragoman train $(CONFIG) $(ARGS)
 
 clean: ## remove .venv, caches and build results; training runs stay
