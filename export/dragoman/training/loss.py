@@ -15,12 +15,14 @@ def smoothed_cross_entropy(
     vocabulary. Padding takes no part: neither in the sum nor in the divisor.
 
     Args:
-        logits: [batch, target, vocabulary]
-        targets: int64 [batch, target], `pad_id` where a row has ended.
+        logits: [..., vocabulary]
+        targets: int64 [...], `pad_id` where a row has ended.
         pad_id: The padding token.
         smoothing: In [0, 1).
     """
-    real = targets.flatten() != pad_id
     return functional.cross_entropy(
-        logits.flatten(0, 1)[real].float(), targets.flatten()[real], label_smoothing=smoothing
+        logits.flatten(0, -2).float(),
+        targets.flatten(),
+        ignore_index=pad_id,
+        label_smoothing=smoothing,
     )

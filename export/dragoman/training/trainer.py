@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from dragoman.training.batches import Batch, BatchStream
 from dragoman.training.checkpoint import (
@@ -92,7 +95,8 @@ class Trainer:
         for epoch, index, batch in self._batches():
             if self.progress.step >= last:
                 break
-            self._update(batch, epoch, index)
+            with _attention_backend(self.device):
+                self._update(batch, epoch, index)
             step = self.progress.step
             if dev is not None and (step % settings.evaluate_every == 0 or step == last):
                 self._evaluate(dev)
@@ -132,16 +136,14 @@ class Trainer:
         settings = self.recipe.training
         batch = batch.to(self.device)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
-            logits = self.model(batch.source_ids, batch.source_lengths, batch.target_in)
-        pad_id = self.model.config.pad_id
-        loss = smoothed_cross_entropy(logits, batch.target_out, pad_id, settings.label_smoothing)
+            loss = batch_loss(self.model, batch, settings.label_smoothing)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         factor = rate_factor(self.progress.step + 1, settings.steps, self.recipe.optimizer)
         norm = self.optimizer.step(factor)
         self._advance(batch, epoch, index, time.monotonic() - started)
         if self.progress.step % settings.log_every == 0:
-            self._log(float(loss), norm, factor, batch.target_tokens, time.monotonic() - started)
+            self._log(float(loss.detach()), norm, factor, batch.target_tokens, time.monotonic() - started)
 
     def _advance(self, batch: Batch, epoch: int, index: int, seconds: float) -> None:
         done = self.progress
@@ -210,6 +212,20 @@ class Trainer:
         for reason, count in sorted(corpus.rejected.items()):
             self.reporter.note(f"left out {count:,} pairs: {reason}")
         return corpus
+
+
+def batch_loss(model: Transformer, batch: Batch, smoothing: float) -> Tensor:
+    """Return the mean loss per real target token; padding is dropped before the projection."""
+    memory = model.encode(batch.source_ids, batch.source_lengths)
+    hidden = model.decode(batch.target_in, memory, batch.source_lengths)  # [batch, target, d_model]
+    real = batch.target_out != model.config.pad_id
+    logits = model.project(hidden[real])  # [real tokens, vocabulary]
+    return smoothed_cross_entropy(logits, batch.target_out[real], model.config.pad_id, smoothing)
+
+
+def _attention_backend(device: torch.device) -> AbstractContextManager[None]:
+    """On a CPU the fused backward pass takes twice as long as plain products at these lengths."""
+    return sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else nullcontext()
 
 
 def _device(settings: LoopSettings) -> torch.device:
