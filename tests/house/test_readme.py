@@ -1,0 +1,189 @@
+"""Every command of the README is run: as it stands, or its nearest equivalent that is safe here.
+
+A command without a handler fails its test, so that none can be added and left untried.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from tests.house.processes import SCRIPTS, Serving, serving
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ADDRESS = "127.0.0.1:50051"
+METRICS = "http://127.0.0.1:9090"
+
+Handler = Callable[[str, Serving], None]
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of one language."""
+    return [match[3] for match in FENCE.finditer(README) if match[1] == language]
+
+
+COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if line]
+OWN_MODEL = [line for line in COMMANDS if "my-" in line]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Serving]:
+    """The default model, as ``make serve`` and ``docker run`` serve it."""
+    with serving() as where:
+        yield where
+
+
+def run(command: str, cwd: Path = ROOT, **environment: str) -> str:
+    """Run a shell command with `dragoman` on the path, at the top of the checkout or in `cwd`."""
+    path = f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"
+    result = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        check=False,
+        cwd=cwd,
+        env={**os.environ, "PATH": path, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
+
+
+def behind(command: str) -> str:
+    """What a make word runs, with this interpreter's scripts for those of .venv."""
+    lines = run(f"make --dry-run {command.removeprefix('make ')}").splitlines()
+    told = [line for line in lines if line.startswith(".venv/bin/") and " -m pip " not in line]
+    (line,) = told
+    return line.replace(".venv/bin/", f"{SCRIPTS}/")
+
+
+def demo(command: str, server: Serving) -> None:
+    output = run(behind(command))
+    for sign in ("Serving on", "translate", "stream", "next token", "stopped"):
+        assert sign in output
+
+
+def suite(command: str, server: Serving) -> None:
+    output = run(f"{behind(command)} --collect-only --quiet tests/house")
+    assert "test_readme.py" in output
+
+
+def serve(command: str, server: Serving) -> None:
+    assert shlex.split(behind(command)) == [str(SCRIPTS / "dragoman"), "serve"]
+
+
+def bench(command: str, server: Serving) -> None:
+    assert "usage" in run(f"{behind(command)} --help")
+
+
+def install(command: str, server: Serving) -> None:
+    offline = "--dry-run --no-deps --no-index --no-build-isolation"
+    assert "Would install dragoman" in run(
+        f"{sys.executable} -m pip install {offline} {command.removeprefix('pip install ')}"
+    )
+
+
+def shell(command: str, server: Serving) -> None:
+    assert run(command, DRAGOMAN_ADDRESS=server.address).strip()
+
+
+def metrics(command: str, server: Serving) -> None:
+    url, _, pattern = command.removeprefix("curl -s ").partition(" | grep ")
+    with urlopen(url.replace(METRICS, server.metrics_url)) as response:
+        lines = response.read().decode().splitlines()
+    assert [line for line in lines if re.search(pattern, line)]
+
+
+def docker_build(command: str, server: Serving) -> None:
+    assert (ROOT / command.rsplit(maxsplit=1)[-1] / "Dockerfile").is_file()
+
+
+def docker_run(command: str, server: Serving) -> None:
+    words = shlex.split(command)
+    published = [words[i + 1] for i, word in enumerate(words) if word == "-p"]
+    exposed = re.search(r"^EXPOSE (.*)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert exposed
+    assert published == [f"{port}:{port}" for port in exposed[1].split()]
+    assert f"docker build -t {words[-1]} ." in COMMANDS
+
+
+def manifest(command: str, server: Serving) -> None:
+    (name,) = re.findall(r"deploy/\S+", command)
+    assert (ROOT / name).is_file()
+
+
+SHORT = (
+    "model.preset=tiny",
+    "model.vocabulary_size=400",
+    "tokenizer.vocabulary_size=400",
+    "training.steps=4",
+    "training.evaluate_every=4",
+    "training.batch_tokens=256",
+    "training.dev_sentences=2",
+)
+"""Settings that make the README's recipe a matter of seconds."""
+
+HANDLERS: dict[str, Handler] = {
+    r"make demo": demo,
+    r"make test": suite,
+    r"make serve": serve,
+    r"make bench": bench,
+    r"pip install .*": install,
+    r"(echo .* \| )?dragoman (translate|next|models|health|serve --help)\b.*": shell,
+    r"curl -s .*": metrics,
+    r"docker build .*": docker_build,
+    r"docker run .*": docker_run,
+    r"(docker compose|kubectl) .*": manifest,
+}
+"""Pattern of a whole command, and what tries it."""
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if line not in OWN_MODEL])
+def test_command(command: str, server: Serving) -> None:
+    (handler,) = (do for pattern, do in HANDLERS.items() if re.fullmatch(pattern, command))
+    handler(command, server)
+
+
+@pytest.mark.parametrize("program", blocks("python"))
+def test_program(program: str, server: Serving) -> None:
+    assert ADDRESS in program
+    text = program.replace(ADDRESS, server.address)
+    assert run(f"{sys.executable} -c {shlex.quote(text)}").strip()
+
+
+def test_own_model(tiny_run: Path, tmp_path: Path) -> None:
+    """The README's recipe trains a few steps; the export takes the tiny model that is done."""
+    train, export, serve_it = OWN_MODEL
+    ((name, recipe),) = [(m[2], m[3]) for m in FENCE.finditer(README) if m[1] == "toml"]
+    (tmp_path / name).write_text(recipe)
+    for data in ("train.tsv", "dev.tsv"):
+        (tmp_path / data).write_text((tiny_run / data).read_text())
+    run(behind(train) + " " + " ".join(f"--set {value}" for value in SHORT), tmp_path)
+    best = tmp_path / export.split()[2]
+    assert best.is_dir()
+
+    shutil.rmtree(best)
+    shutil.copytree(tiny_run / "checkpoint", best)
+    run(export, tmp_path)
+    flags = serve_it.removeprefix("dragoman serve ").split()
+    with serving(*flags, cwd=tmp_path) as where:
+        text = run("dragoman translate 'four hundred twenty-one'", DRAGOMAN_ADDRESS=where.address)
+    assert text.strip() == "vierhunderteinundzwanzig"
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    assert links
+    missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    assert missing == []
