@@ -1,0 +1,87 @@
+"""The engine: loads a bundle and decodes many requests in one running batch.
+
+It knows neither gRPC nor torch. `Engine.load(path)`, `start()`, `submit(request, on_event)`,
+`stop()`; what goes in and comes out is in `dragoman.engine.request`.
+"""
+
+from dragoman.engine.bundle import Bundle
+from dragoman.engine.engine import Engine
+from dragoman.engine.errors import (
+    BundleError,
+    DeadlineExceededError,
+    EngineError,
+    EngineFailedError,
+    EngineStoppedError,
+    InvalidOptionError,
+    InvalidRequestError,
+    NumericsError,
+    OutOfBoundsError,
+    QueueFullError,
+    RequestCancelledError,
+)
+from dragoman.engine.handle import RequestHandle
+from dragoman.engine.observer import EngineObserver
+from dragoman.engine.options import EngineLimits, EngineOptions
+from dragoman.engine.request import (
+    Candidate,
+    DecodingOptions,
+    Event,
+    Failed,
+    Finished,
+    FinishReason,
+    Hypothesis,
+    NextTokenPrediction,
+    NextTokenRequest,
+    NextTokenResult,
+    Prefix,
+    QueriedToken,
+    RequestTiming,
+    TokensCommitted,
+    TranslationRequest,
+    TranslationResult,
+)
+from dragoman.engine.statistics import EngineStatistics
+from dragoman.engine.text import SplitText, split_text
+from dragoman.engine.tokenizer import SpecialTokens, StreamDecoder, Tokenizer
+
+__all__ = [
+    "Bundle",
+    "BundleError",
+    "Candidate",
+    "DeadlineExceededError",
+    "DecodingOptions",
+    "Engine",
+    "EngineError",
+    "EngineFailedError",
+    "EngineLimits",
+    "EngineObserver",
+    "EngineOptions",
+    "EngineStatistics",
+    "EngineStoppedError",
+    "Event",
+    "Failed",
+    "FinishReason",
+    "Finished",
+    "Hypothesis",
+    "InvalidOptionError",
+    "InvalidRequestError",
+    "NextTokenPrediction",
+    "NextTokenRequest",
+    "NextTokenResult",
+    "NumericsError",
+    "OutOfBoundsError",
+    "Prefix",
+    "QueriedToken",
+    "QueueFullError",
+    "RequestCancelledError",
+    "RequestHandle",
+    "RequestTiming",
+    "SpecialTokens",
+    "SplitText",
+    "StreamDecoder",
+    "Tokenizer",
+    "TokensCommitted",
+    "TranslationRequest",
+    "TranslationResult",
+    "split_text",
+]

@@ -1,0 +1,91 @@
+"""The keys and values that attention looks back on: one big array for each kind, made once.
+
+The arrays are zeroed by the operating system when they are first touched, so capacity that no
+request has used yet takes no memory.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.engine.bundle import Bundle
+
+# Rows and heads that lie a power of two apart would share the same few lines of the processor's
+# caches; an odd multiple of this many positions spreads them.
+_STAGGER_POSITIONS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class CacheShape:
+    """Sizes of the cache.
+
+    Attributes:
+        layers: decoder layers.
+        rows: hypotheses.
+        heads: attention heads.
+        head_size: width of one head.
+        target_capacity: positions of a target.
+        source_capacity: positions of a source.
+    """
+
+    layers: int
+    rows: int
+    heads: int
+    head_size: int
+    target_capacity: int
+    source_capacity: int
+
+    @classmethod
+    def of(cls, bundle: Bundle, rows: int) -> "CacheShape":
+        """Give the sizes that a bundle needs for this many rows."""
+        architecture = bundle.architecture
+        return cls(
+            layers=architecture.decoder_layers,
+            rows=rows,
+            heads=architecture.heads,
+            head_size=architecture.head_size,
+            target_capacity=_staggered(bundle.limits.max_target_tokens),
+            source_capacity=_staggered(bundle.limits.max_source_tokens),
+        )
+
+
+def _staggered(positions: int) -> int:
+    units = -(-positions // _STAGGER_POSITIONS)
+    return (units | 1) * _STAGGER_POSITIONS
+
+
+class Cache:
+    """Keys and values of all rows.
+
+    Attributes:
+        target: of self-attention, float32 [layers, 2, rows, heads, target_capacity, head_size];
+            index 0 of the second axis holds keys, index 1 values.
+        source: of cross-attention, float32 [layers, 2, rows, heads, source_capacity, head_size].
+    """
+
+    def __init__(self, shape: CacheShape) -> None:
+        """Reserve the arrays without touching them."""
+        leading = (shape.layers, 2, shape.rows, shape.heads)
+        self.shape = shape
+        self.target = np.zeros((*leading, shape.target_capacity, shape.head_size), np.float32)
+        self.source = np.zeros((*leading, shape.source_capacity, shape.head_size), np.float32)
+
+    def load_source(self, row: int, encoded: NDArray[np.float32]) -> None:
+        """Give a row its source.
+
+        Args:
+            row: the row.
+            encoded: float32 [layers, 2, heads, length, head_size].
+        """
+        self.source[:, :, row, :, : encoded.shape[3]] = encoded
+
+    def copy(self, origin: int, row: int, length: int, source_length: int) -> None:
+        """Copy what is alive of one row to another."""
+        self.target[:, :, row, :, :length] = self.target[:, :, origin, :, :length]
+        self.source[:, :, row, :, :source_length] = self.source[:, :, origin, :, :source_length]
+
+    def clear(self, row: int) -> None:
+        """Zero a row, so that values that are not finite can't outlive the request they hit."""
+        self.target[:, :, row] = 0
+        self.source[:, :, row] = 0

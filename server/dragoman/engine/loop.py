@@ -1,0 +1,158 @@
+"""The step loop: schedule, run, update."""
+
+import logging
+import math
+from collections.abc import Iterable
+
+from dragoman.engine.errors import EngineError, NumericsError
+from dragoman.engine.jobs import Job
+from dragoman.engine.observer import EngineObserver
+from dragoman.engine.registry import Clock, Registry
+from dragoman.engine.request import Event, Failed, Finished, TokensCommitted
+from dragoman.engine.rows import Rows
+from dragoman.engine.search import Search, Step
+from dragoman.engine.sessions import DecoderSession
+
+_LOG = logging.getLogger(__name__)
+
+
+class StepLoop:
+    """Decodes all running requests, one token each per step; used by one thread only.
+
+    Attributes:
+        steps: steps computed so far.
+        busy_since: when the step that is computed now began, or None.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        rows: Rows,
+        decoder: DecoderSession,
+        observer: EngineObserver,
+        clock: Clock,
+    ) -> None:
+        """Begin with nothing running."""
+        self._registry = registry
+        self._rows = rows
+        self._decoder = decoder
+        self._observer = observer
+        self._clock = clock
+        self._running: list[tuple[Job, Search]] = []
+        self.steps = 0
+        self.busy_since: float | None = None
+
+    def step(self) -> bool:
+        """Schedule, run and update once.
+
+        Returns:
+            Whether any row was active.
+        """
+        self._schedule()
+        active = self._rows.compact()
+        if active:
+            started = self.busy_since = self._clock()
+            self._update(self._run(active))
+            self.busy_since = None
+            self.steps += 1
+            self._observer.step(active, self._clock() - started)
+        return active > 0
+
+    def _schedule(self) -> None:
+        plan = self._registry.plan()
+        for job, error in plan.ended:
+            self._fail(job, error)
+        for job in plan.admitted:
+            self._admit(job)
+
+    def _admit(self, job: Job) -> None:
+        if job.source is None:
+            raise RuntimeError("a request was admitted before its source was encoded")
+        if not job.running and len(job.waiting) == len(job.searches):
+            self._observer.request_admitted(job.taken - job.submitted)
+        search = job.waiting.pop()
+        self._rows.place(search, job.source)
+        job.running.append(search)
+        self._running.append((job, search))
+        if not job.waiting:
+            job.source = None
+
+    def _run(self, active: int) -> Step:
+        candidates = max([search.candidates for _, search in self._running])
+        all_log_probs = any(search.all_log_probs for _, search in self._running)
+        return Step(self._decoder.run(active, candidates, all_log_probs=all_log_probs))
+
+    def _update(self, step: Step) -> None:
+        if not math.isfinite(sum(step.best_log_probabilities)):
+            self._fail_not_finite(step)
+        over: list[tuple[Job, Search]] = []
+        for job, search in self._running:
+            done = search.advance(step)
+            if job.stream:
+                self._commit(job, search)
+            if job.first_token is None and search.chosen:
+                self._note_first_token(job)
+            if done:
+                over.append((job, search))
+        self._rows.feed(step.next_ids)
+        for job, search in over:
+            self._end_branch(job, search)
+
+    def _commit(self, job: Job, search: Search) -> None:
+        token_ids, log_probabilities = search.take_committed()
+        if token_ids:
+            self._deliver(job, TokensCommitted(token_ids, log_probabilities))
+
+    def _note_first_token(self, job: Job) -> None:
+        job.first_token = self._clock()
+        self._observer.first_token(job.first_token - job.submitted)
+
+    def _end_branch(self, job: Job, search: Search) -> None:
+        self._running.remove((job, search))
+        job.running.remove(search)
+        self._rows.free(search)
+        self._registry.release(search.width)
+        if not job.running and not job.waiting:
+            self._finish(job)
+
+    def _finish(self, job: Job) -> None:
+        self._registry.remove(job)
+        now = self._clock()
+        first = now if job.first_token is None else job.first_token
+        self._observer.request_finished(
+            job.finish_reason, job.chosen, len(job.source_ids), now - first
+        )
+        self._deliver(job, Finished(job.result(now)))
+
+    def _fail_not_finite(self, step: Step) -> None:
+        poisoned = [
+            (job, search)
+            for job, search in self._running
+            if not all(math.isfinite(step.best_log_probabilities[row]) for row in search.rows)
+        ]
+        for _, search in poisoned:
+            self._rows.clear(search)
+        for job in {job.ticket.key: job for job, _ in poisoned}.values():
+            self._registry.remove(job)
+            self._fail(job, NumericsError("decoder"))
+
+    def _fail(self, job: Job, error: EngineError) -> None:
+        """End a job that was taken out of the registry."""
+        self._running = [branch for branch in self._running if branch[0] is not job]
+        for search in job.running:
+            self._rows.free(search)
+        job.source = None
+        self._observer.request_failed(error)
+        self._deliver(job, Failed(error))
+
+    def fail_all(self, jobs: Iterable[Job], error: EngineError) -> None:
+        """End jobs that were taken out of the registry."""
+        for job in jobs:
+            self._fail(job, error)
+
+    def _deliver(self, job: Job, event: Event) -> None:
+        try:
+            job.on_event(event)
+        except Exception:  # noqa: BLE001 - a caller's fault must not end the others' requests
+            _LOG.exception("a callback raised; its request is cancelled")
+            self._registry.cancel(job.ticket.key)

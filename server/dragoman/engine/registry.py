@@ -1,0 +1,212 @@
+"""What the threads share: the accepted requests and the scheduler, behind one lock.
+
+Whoever takes a job out of the registry delivers its terminal event; so there is exactly one.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dragoman.engine.errors import (
+    DeadlineExceededError,
+    EngineError,
+    EngineFailedError,
+    EngineStoppedError,
+    QueueFullError,
+    RequestCancelledError,
+)
+from dragoman.engine.jobs import Job
+from dragoman.engine.scheduler import Scheduler
+
+Clock = Callable[[], float]
+
+_RECENT_JOBS = 32
+_SHORTEST_RETRY, _LONGEST_RETRY, _UNKNOWN_RETRY = 0.05, 10.0, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What happens before the next step.
+
+    Attributes:
+        ended: jobs that end without an answer, and why; their rows are free again.
+        admitted: the job of each branch that gets rows, once for each branch.
+    """
+
+    ended: list[tuple[Job, EngineError]]
+    admitted: list[Job]
+
+
+class Registry:
+    """Accepted requests until they end. All methods may be called from any thread."""
+
+    def __init__(self, scheduler: Scheduler, max_queued: int, clock: Clock) -> None:
+        """Begin empty."""
+        self._scheduler = scheduler
+        self._max_queued = max_queued
+        self._clock = clock
+        self._jobs: dict[int, Job] = {}
+        self._ended: dict[int, EngineError] = {}
+        self._recent: deque[float] = deque(maxlen=_RECENT_JOBS)
+        self._draining = False
+        self._closed = False
+        self._failure: EngineError | None = None
+        lock = threading.Lock()
+        self._lock = lock
+        self._for_steps = threading.Condition(lock)
+        self._for_encoder = threading.Condition(lock)
+
+    @property
+    def queued(self) -> int:
+        """Requests that have no rows yet."""
+        return self._scheduler.queued
+
+    @property
+    def pending(self) -> int:
+        """Requests that have not ended."""
+        return len(self._jobs)
+
+    @property
+    def closed(self) -> bool:
+        """Whether work stops at once."""
+        return self._closed
+
+    @property
+    def failure(self) -> EngineError | None:
+        """Why the engine broke, or None."""
+        return self._failure
+
+    def add(self, job: Job) -> None:
+        """Accept a job.
+
+        Raises:
+            QueueFullError: where too many wait.
+            EngineStoppedError: once draining began.
+            EngineFailedError: once the engine broke.
+        """
+        with self._lock:
+            if self._failure is not None:
+                raise EngineFailedError(str(self._failure)) from self._failure
+            if self._draining:
+                raise EngineStoppedError
+            job.submitted = self._clock()
+            if self._scheduler.full:
+                raise QueueFullError(self._max_queued, self._retry_after(job.submitted))
+            self._jobs[job.ticket.key] = job
+            self._scheduler.add(job.ticket)
+            self._for_encoder.notify()
+            if job.ticket.deadline is not None:
+                self._for_steps.notify()
+
+    def _retry_after(self, now: float) -> float:
+        """Guess when half of the queue will be gone."""
+        if not self._recent or now <= self._recent[0]:
+            return _UNKNOWN_RETRY
+        per_second = len(self._recent) / (now - self._recent[0])
+        return min(max(0.5 * self.queued / per_second, _SHORTEST_RETRY), _LONGEST_RETRY)
+
+    def cancel(self, key: int) -> None:
+        """End a job with `RequestCancelledError` before the next step, if it hasn't ended."""
+        self.end(key, RequestCancelledError())
+
+    def end(self, key: int, error: EngineError) -> None:
+        """End a job with an error before the next step, if it hasn't ended."""
+        with self._lock:
+            if key in self._jobs:
+                self._ended.setdefault(key, error)
+                self._for_steps.notify()
+
+    def next_batch(self) -> list[Job]:
+        """Wait for jobs to encode and take them; none means that there will be no more."""
+        with self._for_encoder:
+            while not self._closed:
+                now = self._clock()
+                jobs = [self._jobs[key] for key in self._scheduler.next_batch(now)]
+                if jobs:
+                    return self._take(jobs, now)
+                self._for_encoder.wait()
+        return []
+
+    def _take(self, jobs: list[Job], now: float) -> list[Job]:
+        for job in jobs:
+            job.taken = now
+        return jobs
+
+    def encoded(self, jobs: list[Job]) -> None:
+        """Let jobs whose `source` is there have rows."""
+        with self._lock:
+            self._scheduler.encoded(job.ticket.key for job in jobs)
+            self._for_steps.notify()
+
+    def plan(self) -> Plan:
+        """Decide what happens before the next step."""
+        with self._lock:
+            for key in self._scheduler.expired(self._clock()):
+                self._ended.setdefault(key, DeadlineExceededError())
+            ended = self._take_ended() if self._ended else []
+            admitted = [self._jobs[key] for key in self._scheduler.admit()]
+            if ended or admitted:
+                self._for_encoder.notify()
+        return Plan(ended, admitted)
+
+    def _take_ended(self) -> list[tuple[Job, EngineError]]:
+        found = ((self._remove(key), error) for key, error in self._ended.items())
+        ended = [(job, error) for job, error in found if job is not None]
+        self._ended.clear()
+        return ended
+
+    def _remove(self, key: int) -> Job | None:
+        job = self._jobs.pop(key, None)
+        if job is not None:
+            self._scheduler.remove(key)
+            self._scheduler.release(job.rows)
+        return job
+
+    def release(self, rows: int) -> None:
+        """Take rows back of a branch that is over."""
+        with self._lock:
+            self._scheduler.release(rows)
+
+    def remove(self, job: Job) -> None:
+        """Take a job out, its rows with it, to deliver its terminal event."""
+        with self._lock:
+            self._remove(job.ticket.key)
+            self._recent.append(self._clock())
+
+    def remove_all(self) -> list[Job]:
+        """Take all jobs out, to deliver their terminal events."""
+        with self._lock:
+            found = [self._remove(key) for key in list(self._jobs)]
+        return [job for job in found if job is not None]
+
+    def wait_for_work(self) -> bool:
+        """Wait until `plan` has something to do; False where nothing more will come."""
+        with self._for_steps:
+            while not self._closed:
+                now = self._clock()
+                if self._ended or self._scheduler.has_work(now):
+                    return True
+                if self._draining and not self._jobs:
+                    return False
+                deadline = self._scheduler.next_deadline
+                self._for_steps.wait(None if deadline is None else max(0.0, deadline - now))
+        return False
+
+    def drain(self) -> None:
+        """Accept no more; what is accepted goes on."""
+        with self._lock:
+            self._draining = True
+            self._for_steps.notify()
+
+    def close(self, failure: EngineError | None = None) -> None:
+        """Let all threads end at once; pending jobs stay until somebody takes them out.
+
+        Args:
+            failure: why, if the engine broke.
+        """
+        with self._lock:
+            self._draining = self._closed = True
+            self._failure = self._failure or failure
+            self._for_steps.notify_all()
+            self._for_encoder.notify_all()

@@ -1,0 +1,102 @@
+"""The most probable token, again and again."""
+
+from dragoman.engine.request import FinishReason, Hypothesis, Prefix
+from dragoman.engine.search.base import Search, Step
+from dragoman.engine.search.vocabulary import Vocabulary
+
+
+class Greedy(Search):
+    """Takes the best token at each position after a forced prefix.
+
+    Padding, begin-of-sentence and the unknown token are never chosen, and end-of-sentence isn't
+    chosen as the very first token: a source that isn't empty gets a translation that isn't.
+
+    Attributes:
+        finish_reason: why it ended, once it is over.
+    """
+
+    __slots__ = (
+        "_committed",
+        "_free_from",
+        "_limit",
+        "_log_probabilities",
+        "_prefix",
+        "_token_ids",
+        "_vocabulary",
+        "finish_reason",
+    )
+
+    def __init__(self, vocabulary: Vocabulary, prefix: Prefix, limit: int) -> None:
+        """Begin a search.
+
+        Args:
+            vocabulary: the tokens.
+            prefix: what the output starts with, shorter than `limit`.
+            limit: most tokens of the output, end-of-sentence included.
+        """
+        guided = bool(prefix.ids) or prefix.starts_new_word
+        # Four tokens may be excluded, so the fifth best is always allowed.
+        super().__init__(width=1, candidates=5, all_log_probs=guided)
+        self._vocabulary = vocabulary
+        self._prefix = prefix
+        self._limit = limit
+        self._free_from = max(1, len(prefix.ids) + prefix.starts_new_word)
+        self._token_ids: list[int] = []
+        self._log_probabilities: list[float] = []
+        self._committed = 0
+        self.finish_reason = FinishReason.LENGTH
+
+    def advance(self, step: Step) -> bool:
+        """Choose the next token; the search ends with end-of-sentence or at its limit."""
+        row = self.rows[0]
+        position = len(self._token_ids)
+        token = step.best_ids[row]
+        if position < self._free_from:
+            token, log_probability = self._guided(step, row, position)
+        elif token in self._vocabulary.never:
+            token, log_probability = self._first_allowed(step, row)
+        else:
+            log_probability = step.best_log_probabilities[row]
+            self.chosen += 1
+        self._log_probabilities.append(log_probability)
+        if token == self._vocabulary.eos:
+            self.finish_reason = FinishReason.STOP
+            return True
+        self._token_ids.append(token)
+        step.next_ids[row] = token
+        return position + 1 == self._limit
+
+    def _guided(self, step: Step, row: int, position: int) -> tuple[int, float]:
+        forced = self._prefix.ids
+        self.all_log_probs = position + 1 < len(forced) + self._prefix.starts_new_word
+        if position < len(forced):
+            return forced[position], float(step.output.log_probs[row, forced[position]])
+        if self._prefix.starts_new_word:
+            return self._word_start(step, row)
+        return self._first_allowed(step, row, excluded=self._vocabulary.eos)
+
+    def _word_start(self, step: Step, row: int) -> tuple[int, float]:
+        self.chosen += 1
+        starts = self._vocabulary.word_starts
+        log_probs = step.output.log_probs[row, starts]
+        best = int(log_probs.argmax())
+        return int(starts[best]), float(log_probs[best])
+
+    def _first_allowed(self, step: Step, row: int, excluded: int = -1) -> tuple[int, float]:
+        self.chosen += 1
+        ids: list[int] = step.output.top_ids[row].tolist()
+        never = self._vocabulary.never
+        place = next(i for i, token in enumerate(ids) if token not in never and token != excluded)
+        return ids[place], float(step.output.top_log_probs[row, place])
+
+    def take_committed(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
+        """Give what was chosen or forced since the last call: greedy never changes its mind."""
+        start, self._committed = self._committed, len(self._token_ids)
+        ids = tuple(self._token_ids[start:])
+        return ids, tuple(self._log_probabilities[start : self._committed])
+
+    def hypothesis(self) -> Hypothesis:
+        """Give the output, once the search is over."""
+        return Hypothesis(
+            tuple(self._token_ids), tuple(self._log_probabilities), self.finish_reason
+        )

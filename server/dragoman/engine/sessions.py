@@ -1,0 +1,207 @@
+"""The two ONNX graphs that decode, bound to buffers that stay where they are."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from dragoman.engine.cache import Cache, CacheShape
+from dragoman.engine.errors import BundleError
+
+Array = NDArray[np.generic]
+
+_SIZE_STEP = 8
+_CANDIDATES = (8, 16, 32, 64, 128)
+
+
+def open_session(path: Path, threads: int) -> ort.InferenceSession:
+    """Load a graph for the CPU.
+
+    Args:
+        path: the `.onnx` file; its weights lie beside it.
+        threads: threads for one run of it.
+
+    Raises:
+        BundleError: if ONNX Runtime can't load it.
+    """
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Shapes change with every step: a plan made for one of them is of no use for the next.
+    options.enable_mem_pattern = False
+    # The cores are shared with the other graph and the server; idle threads must sleep.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise BundleError(path.name, f"can't be loaded ({error})") from error
+
+
+def _bind_input(binding: ort.IOBinding, name: str, array: Array, shape: tuple[int, ...]) -> None:
+    binding.bind_input(name, "cpu", 0, array.dtype, shape, array.ctypes.data)
+
+
+def _bind_output(binding: ort.IOBinding, name: str, array: Array, shape: tuple[int, ...]) -> None:
+    binding.bind_output(name, "cpu", 0, array.dtype, shape, array.ctypes.data)
+
+
+class EncoderSession:
+    """Turns source tokens into the keys and values that the decoder's layers attend to."""
+
+    def __init__(self, session: ort.InferenceSession, shape: CacheShape, pad: int) -> None:
+        """Wrap a loaded `encoder.onnx`.
+
+        Args:
+            session: the graph.
+            shape: sizes of what comes out.
+            pad: the token that fills shorter sources up.
+        """
+        self._session = session
+        self._shape = shape
+        self._pad = pad
+
+    def run(self, sources: list[tuple[int, ...]]) -> list[NDArray[np.float32]]:
+        """Encode several sources at once.
+
+        Returns:
+            For each source float32 [layers, 2, heads, length, head_size].
+        """
+        lengths = np.array([len(source) for source in sources], np.int32)
+        # Few different widths keep the memory that ONNX Runtime sets aside small.
+        width = -(-int(lengths.max()) // _SIZE_STEP) * _SIZE_STEP
+        ids = np.full((len(sources), width), self._pad, np.int64)
+        for row, source in enumerate(sources):
+            ids[row, : len(source)] = source
+        encoded = self._run(ids, lengths)
+        return [encoded[:, :, row, :, : len(source)] for row, source in enumerate(sources)]
+
+    def _run(self, ids: NDArray[np.int64], lengths: NDArray[np.int32]) -> NDArray[np.float32]:
+        shape = self._shape
+        block = (len(ids), shape.heads, ids.shape[1], shape.head_size)
+        encoded = np.empty((shape.layers, 2, *block), np.float32)
+        binding = self._session.io_binding()
+        _bind_input(binding, "source_ids", ids, ids.shape)
+        _bind_input(binding, "source_lengths", lengths, lengths.shape)
+        for layer in range(shape.layers):
+            _bind_output(binding, f"cross_key_{layer}", encoded[layer, 0], block)
+            _bind_output(binding, f"cross_value_{layer}", encoded[layer, 1], block)
+        self._session.run_with_iobinding(binding)
+        return encoded
+
+
+@dataclass(frozen=True, slots=True)
+class StepInput:
+    """What the next step reads for each row; written in place between steps.
+
+    Attributes:
+        token: int64 [rows], the token fed.
+        length: int32 [rows], tokens fed before it, which is its position.
+        source_length: int32 [rows], positions of the row's source.
+    """
+
+    token: NDArray[np.int64]
+    length: NDArray[np.int32]
+    source_length: NDArray[np.int32]
+
+    @classmethod
+    def zeros(cls, rows: int) -> "StepInput":
+        """Give input for this many rows."""
+        return cls(np.zeros(rows, np.int64), np.zeros(rows, np.int32), np.zeros(rows, np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutput:
+    """What one step gives: views of buffers that the next step overwrites.
+
+    Attributes:
+        top_ids: int64 [rows, k], each row's most probable tokens, best first.
+        top_log_probs: float32 [rows, k], their log-probabilities.
+        log_probs: float32 [rows, vocabulary] where it was asked for, else empty.
+    """
+
+    top_ids: NDArray[np.int64]
+    top_log_probs: NDArray[np.float32]
+    log_probs: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A prepared run: everything that doesn't change between steps of equal size."""
+
+    binding: ort.IOBinding
+    output: StepOutput
+
+
+class DecoderSession:
+    """Feeds one token to each of the first n rows."""
+
+    def __init__(
+        self, session: ort.InferenceSession, cache: Cache, step_input: StepInput, vocabulary: int
+    ) -> None:
+        """Wrap a loaded `decoder.onnx`.
+
+        Args:
+            session: the graph.
+            cache: read and extended in place by every step.
+            step_input: read by every step.
+            vocabulary: tokens that the model chooses among.
+        """
+        rows = cache.shape.rows
+        self._session = session
+        self._cache = cache
+        self._input = step_input
+        self._candidates = tuple(min(k, vocabulary) for k in _CANDIDATES)
+        self._top_ids = np.zeros(rows * self._candidates[-1], np.int64)
+        self._top_log_probs = np.zeros(rows * self._candidates[-1], np.float32)
+        self._log_probs = np.zeros((rows, vocabulary), np.float32)
+        self._top_k = {k: np.array([k], np.int64) for k in self._candidates}
+        self._bound: dict[tuple[int, int, bool], _Bound] = {}
+
+    def run(self, rows: int, candidates: int, *, all_log_probs: bool) -> StepOutput:
+        """Compute one step of rows 0 .. rows - 1.
+
+        Args:
+            rows: how many, at least 1.
+            candidates: how many top tokens are wanted; as many or more are given.
+            all_log_probs: whether every token's log-probability is wanted.
+        """
+        size = next(k for k in self._candidates if k >= candidates)
+        key = (rows, size, all_log_probs)
+        bound = self._bound.get(key)
+        if bound is None:
+            bound = self._bound[key] = self._bind(rows, size, all_log_probs=all_log_probs)
+        self._session.run_with_iobinding(bound.binding)
+        return bound.output
+
+    def _bind(self, rows: int, size: int, *, all_log_probs: bool) -> _Bound:
+        output = StepOutput(
+            top_ids=self._top_ids[: rows * size].reshape(rows, size),
+            top_log_probs=self._top_log_probs[: rows * size].reshape(rows, size),
+            log_probs=self._log_probs[: rows if all_log_probs else 0],
+        )
+        binding = self._session.io_binding()
+        _bind_input(binding, "token", self._input.token, (rows,))
+        _bind_input(binding, "length", self._input.length, (rows,))
+        _bind_input(binding, "source_length", self._input.source_length, (rows,))
+        _bind_input(binding, "top_k", self._top_k[size], (1,))
+        self._bind_cache(binding, "self", self._cache.target, rows)
+        self._bind_cache(binding, "cross", self._cache.source, rows)
+        _bind_output(binding, "top_ids", output.top_ids, (rows, size))
+        _bind_output(binding, "top_log_probs", output.top_log_probs, (rows, size))
+        if all_log_probs:
+            _bind_output(binding, "log_probs", output.log_probs, output.log_probs.shape)
+        return _Bound(binding, output)
+
+    def _bind_cache(
+        self, binding: ort.IOBinding, kind: str, array: NDArray[np.float32], rows: int
+    ) -> None:
+        shape = (rows, *array.shape[3:])
+        for layer in range(array.shape[0]):
+            for index, part in enumerate(("key", "value")):
+                buffer = array[layer, index]
+                _bind_input(binding, f"{kind}_{part}_{layer}", buffer, shape)
+                # The same buffer: the graph writes the new position where it belongs.
+                _bind_output(binding, f"{kind}_{part}_{layer}_out", buffer, shape)
