@@ -1,0 +1,156 @@
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from dragoman.training.checkpoint import load_model, load_state
+from dragoman.training.decode import greedy
+from dragoman.training.tokenizer import load_tokenizer
+from dragoman.training.trainer import Trainer, batch_loss
+from tests import number_words
+from tests.conftest import SilentReporter, tiny_recipe
+
+
+def test_the_tiny_model_knows_held_out_numbers(tiny_checkpoint: Path) -> None:
+    model, tokenizer_path, facts = load_model(tiny_checkpoint)
+    tokenizer = load_tokenizer(tokenizer_path, 400)
+    _, held_out = number_words.split()
+    sources = [[*tokenizer.encode(number_words.english(number)), 3] for number in held_out]
+    texts = tokenizer.decode(greedy(model, sources, 60, 100))
+    right = sum(a == number_words.german(b) for a, b in zip(texts, held_out, strict=True))
+    assert right >= 0.99 * len(held_out)
+    assert facts["dev"]["chrf"] > 99
+    assert facts["progress"]["step"] == 600
+
+
+@pytest.mark.parametrize("optimizer", ["muon", "adam"])
+def test_stopping_and_resuming_changes_nothing(tmp_path: Path, optimizer: str) -> None:
+    recipe = tiny_recipe(
+        tmp_path, steps=20, checkpoint_every=10, evaluate_every=99, batch_tokens=500
+    )
+    recipe = type(recipe)(
+        data=recipe.data,
+        preset=recipe.preset,
+        model={**recipe.model, "dropout": 0.1},
+        tokenizer=recipe.tokenizer,
+        optimizer=type(recipe.optimizer)(name=optimizer, warmup_steps=5, decay_steps=8),
+        training=recipe.training,
+    )
+    whole = Trainer(recipe, tmp_path / "whole", SilentReporter())
+    whole.run()
+    half = Trainer(recipe, tmp_path / "half", SilentReporter())
+    half.run(until=10)
+    resumed = Trainer(recipe, tmp_path / "half", SilentReporter())
+    assert resumed.resume()
+    assert resumed.progress.step == 10
+    resumed.run()
+    assert resumed.progress.target_tokens == whole.progress.target_tokens
+    for (name, ours), (_, theirs) in zip(
+        whole.model.named_parameters(), resumed.model.named_parameters(), strict=True
+    ):
+        assert torch.equal(ours, theirs), name
+    states = [load_state(tmp_path / run / "step-00000020")[0] for run in ("whole", "half")]
+    assert states[0].keys() == states[1].keys()
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+
+
+def test_a_run_without_checkpoints_starts_afresh(tmp_path: Path) -> None:
+    trainer = Trainer(tiny_recipe(tmp_path, steps=1), tmp_path / "run", SilentReporter())
+    assert not trainer.resume()
+
+
+def test_dropping_padding_before_the_projection_changes_nothing(tmp_path: Path) -> None:
+    from dragoman.training.batches import make_batch
+    from dragoman.training.loss import smoothed_cross_entropy
+
+    trainer = Trainer(tiny_recipe(tmp_path, steps=1), tmp_path / "run", SilentReporter())
+    rows = [trainer.corpus.target(row) for row in range(9)]
+    batch = make_batch([trainer.corpus.source(row) for row in range(9)], rows)
+    logits = trainer.model(batch.source_ids, batch.source_lengths, batch.target_in)
+    torch.testing.assert_close(
+        batch_loss(trainer.model, batch, 0.1),
+        smoothed_cross_entropy(logits, batch.target_out, 0, 0.1),
+    )
+
+
+RECIPE = """
+[model]
+preset = "tiny"
+vocabulary_size = 400
+[tokenizer]
+vocabulary_size = 400
+[data]
+train = ["train.tsv"]
+dev = "dev.tsv"
+max_tokens = 60
+[training]
+steps = 4
+batch_tokens = 300
+log_every = 2
+evaluate_every = 4
+dev_sentences = 5
+threads = 1
+"""
+
+
+@pytest.fixture
+def recipe_file(tmp_path: Path) -> Path:
+    train, held_out = number_words.split()
+    (tmp_path / "train.tsv").write_text(number_words.tsv(train) + "broken\n", encoding="utf-8")
+    (tmp_path / "dev.tsv").write_text(number_words.tsv(held_out), encoding="utf-8")
+    (tmp_path / "numbers.toml").write_text(RECIPE, encoding="utf-8")
+    return tmp_path / "numbers.toml"
+
+
+def invoke(*arguments: str) -> tuple[int, str]:
+    import typer
+
+    from dragoman.training.cli import train
+
+    app = typer.Typer()
+    app.command()(train)
+    result = CliRunner().invoke(app, arguments)
+    return result.exit_code, result.output
+
+
+def test_the_command_trains_reports_and_resumes(recipe_file: Path) -> None:
+    output = recipe_file.parent / "run"
+    code, text = invoke(str(recipe_file), "--output", str(output))
+    assert code == 0, text
+    assert "left out 1 pairs: columns" in text
+    assert "step 4/4  loss" in text
+    assert "BLEU" in text
+    log = [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in log] == [2, 4, 4]
+    assert (output / "best" / "checkpoint.json").exists()
+    code, text = invoke(str(recipe_file), "--output", str(output), "--set", "training.steps=6")
+    assert code == 0, text
+    assert "resumed step-00000004" in text
+    assert (output / "step-00000006").exists()
+
+
+def test_a_run_can_start_from_another_runs_checkpoint(recipe_file: Path) -> None:
+    first, second = recipe_file.parent / "first", recipe_file.parent / "second"
+    invoke(str(recipe_file), "--output", str(first))
+    tokenizer = json.dumps(str(first / "tokenizer.model"))
+    code, text = invoke(
+        str(recipe_file),
+        "--output",
+        str(second),
+        "--start-from",
+        str(first / "step-00000004"),
+        "--set",
+        "training.steps=5",
+        "--set",
+        f"tokenizer.path={tokenizer}",
+    )
+    assert code == 0, text
+    assert load_state(second / "step-00000005")[1].step == 5
+
+
+def test_a_wrong_recipe_is_one_line(recipe_file: Path) -> None:
+    code, text = invoke(str(recipe_file), "--set", "training.steps=0")
+    assert code == 1
+    assert text.strip() == "dragoman train: training.steps: 0 must be >= 1"
