@@ -76,9 +76,9 @@ def test_targets_are_shifted_by_bos() -> None:
 
 def test_packing_counts_what_does_not_fit(tmp_path: Path, tiny_checkpoint: Path) -> None:
     path = tmp_path / "train.tsv"
-    lines = ["one\teins", "one " * 60 + "\t" + "eins " * 60, "one\t" + "eins " * 10]
+    lines = ["one\teins", "one " * 200 + "\t" + "eins " * 200, "one\t" + "eins " * 10]
     path.write_text("\n".join(lines), encoding="utf-8")
-    settings = DataSettings(train=(str(path),), max_tokens=50)
+    settings = DataSettings(train=(str(path),), max_tokens=100)
     corpus = pack(settings, tiny_checkpoint / "tokenizer.model", tmp_path / "cache")
     assert len(corpus) == 1
     assert corpus.source(0)[-1] == corpus.target(0)[-1] == 3
