@@ -1,0 +1,103 @@
+"""Options of clients and calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Final, TypedDict
+
+from dragoman.client.results import TokenIds
+
+DEFAULT_ADDRESS: Final = "127.0.0.1:50051"
+"""Where a server listens unless it is told otherwise."""
+
+DEFAULT_TIMEOUT: Final = 60.0
+"""Seconds that a call may take unless the client or the call says otherwise."""
+
+DEFAULT_MAX_ATTEMPTS: Final = 5
+"""How often a call is tried unless the client says otherwise; gRPC allows no more."""
+
+DEFAULT_KEEPALIVE_SECONDS: Final = 30.0
+"""How long a connection in use may be silent before it is probed."""
+
+
+class NotGiven(Enum):
+    """The type of `NOT_GIVEN`, which is not None: a timeout of None means no limit at all."""
+
+    TOKEN = "NOT_GIVEN"  # noqa: S105 - a marker, no secret
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+NOT_GIVEN: Final = NotGiven.TOKEN
+"""Stands for an option that the caller left out; the client's own setting then holds."""
+
+Timeout = float | None | NotGiven
+"""Seconds, or None for no limit."""
+
+Metadata = Mapping[str, str | bytes]
+"""Metadata of calls, sent as headers: ASCII text, or bytes under keys that end in ``-bin``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """How to encrypt and to identify the server; and this side, where the server asks for it.
+
+    Attributes:
+        root_certificates: what vouches for the server: PEM bytes, or the path of a PEM file;
+            None for the certificate authorities that come with gRPC.
+        certificate_chain: this side's certificate for mutual TLS, PEM bytes or a path.
+        private_key: its unencrypted key, PEM bytes or a path. Both or neither.
+        server_name: the name that the server's certificate must carry, where it is not the
+            address; for example to reach a server by its IP address.
+    """
+
+    root_certificates: bytes | str | Path | None = None
+    certificate_chain: bytes | str | Path | None = None
+    private_key: bytes | str | Path | None = None
+    server_name: str | None = None
+
+
+class CallOptions(TypedDict, total=False):
+    """Keywords of every call.
+
+    Attributes:
+        timeout: seconds for the whole call, retries included, more than 0; None for no limit.
+            Default: the client's `timeout`.
+        metadata: sent with the call, after the client's own.
+    """
+
+    timeout: Timeout
+    metadata: Metadata
+
+
+class ModelOptions(CallOptions, total=False):
+    """Keywords of every call that runs a model.
+
+    Attributes:
+        model: name of the model, ``"models/..."``. Default: the client's `model`.
+        source_language_code: must be the model's where it is given.
+        target_language_code: must be the model's where it is given.
+    """
+
+    model: str
+    source_language_code: str
+    target_language_code: str
+
+
+class TranslateOptions(ModelOptions, total=False):
+    """Keywords of `translate` and `stream`.
+
+    Attributes:
+        prefix: what each translation starts with; the texts are then single lines. A text that
+            ends in a space is complete up to there; the last word of any other may go on.
+            Default: no prefix.
+        max_output_tokens: the most tokens that a line's translation may have, prefix and end of
+            sentence included, 1 to the model's `max_target_token_count`. Default: that limit.
+    """
+
+    prefix: str | TokenIds
+    max_output_tokens: int | None

@@ -1,0 +1,134 @@
+"""What calls return: frozen values, independent of protobuf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class FinishReason(StrEnum):
+    """Why decoding ended."""
+
+    STOP = "stop"
+    """The model ended every line itself."""
+
+    LENGTH = "length"
+    """At least one line was cut at the limit of its tokens."""
+
+    EMPTY = "empty"
+    """The text was empty or blank and came back as it is."""
+
+    UNKNOWN = "unknown"
+    """A reason that this version of the SDK does not know."""
+
+
+class ServingStatus(StrEnum):
+    """What a health check answers."""
+
+    SERVING = "serving"
+    """Calls are answered."""
+
+    NOT_SERVING = "not serving"
+    """Calls are refused for now."""
+
+    UNKNOWN = "unknown"
+    """The server does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIds:
+    """A text as tokens of the model's vocabulary, accepted wherever a prefix or source is.
+
+    Attributes:
+        ids: the tokens, each 0 or more.
+    """
+
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """The translation of one text. The times do not count when two are compared.
+
+    Attributes:
+        text: the translated text, a forced prefix included.
+        log_probability: sum over all target tokens of all lines, forced prefix and
+            end-of-sentence tokens included; natural logarithm, at most 0.
+        finish_reason: why decoding ended.
+        source_token_count: tokens that the model read, end-of-sentence tokens included.
+        target_token_count: tokens of the translation, a forced prefix included, end-of-sentence
+            tokens not.
+        model: name of the model that translated.
+        queue_seconds: time from the arrival of the text until the model began its first line.
+        model_seconds: time from then until the model ended its last line.
+    """
+
+    text: str
+    log_probability: float
+    finish_reason: FinishReason
+    source_token_count: int
+    target_token_count: int
+    model: str
+    queue_seconds: float = field(default=0.0, compare=False)
+    model_seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One piece of a streamed translation, not necessarily a whole word.
+
+    Attributes:
+        text: what comes after the text so far; never empty.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A token that may come next.
+
+    Attributes:
+        token_id: its id in the model's vocabulary.
+        piece: the token as the vocabulary spells it, for example ``"▁Haus"`` or ``"</s>"``.
+        text: the text that it adds, its leading space included; empty for the end of sentence
+            and for a part of a character.
+        log_probability: the model's own log-probability of it; at most 0.
+    """
+
+    token_id: int
+    piece: str
+    text: str
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueriedToken(Candidate):
+    """A token that the call asked about.
+
+    Attributes:
+        rank: its place among the whole vocabulary, 1 for the likeliest.
+    """
+
+    rank: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextToken:
+    """The model's distribution over the next token after one prefix.
+
+    Attributes:
+        candidates: the likeliest tokens, likeliest first.
+        queried: the tokens that the call asked about, in its order.
+        entropy: entropy over the whole vocabulary, in nats.
+        prefix_token_ids: the tokens that the model read as the prefix.
+        source_token_count: tokens of the source, the end-of-sentence token included.
+        model: name of the model that predicted.
+    """
+
+    candidates: tuple[Candidate, ...]
+    queried: tuple[QueriedToken, ...]
+    entropy: float
+    prefix_token_ids: tuple[int, ...]
+    source_token_count: int
+    model: str
