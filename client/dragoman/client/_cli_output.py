@@ -1,0 +1,82 @@
+"""What commands print: UTF-8 whatever the locale, tables in plain text."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+
+from dragoman.client.models import Model
+from dragoman.client.results import Candidate, NextToken, QueriedToken
+
+
+def write(text: str) -> None:
+    """Write to standard output at once."""
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()
+
+
+def show_next_token(prediction: NextToken, prefix: str | None) -> None:
+    """Print one prediction, under its prefix where one is given."""
+    if prefix is not None:
+        write(f"{prefix!r}\n")
+    rows = [_row(rank, item) for rank, item in enumerate(prediction.candidates, start=1)]
+    rows += [_row(item.rank, item) for item in prediction.queried]
+    header = ("rank", "probability", "log-probability", "id", "piece")
+    write(table(header, rows, right=4))
+    write(f"entropy {prediction.entropy:.3f} nats\n")
+
+
+def show_models(models: Iterable[Model]) -> None:
+    """Print a table of models."""
+    header = ("name", "languages", "precision", "tokens", "license")
+    write(table(header, [_model_row(model) for model in models]))
+
+
+def show_model(model: Model) -> None:
+    """Print everything about one model."""
+    write("".join(f"{line}\n" for line in _outline(model)))
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> str:
+    """Text in columns two spaces apart; the first `right` of them end flush."""
+    lines = [header, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "".join(f"{_line(line, widths, right)}\n" for line in lines)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: int) -> str:
+    padded = (
+        cell.rjust(width) if index < right else cell.ljust(width)
+        for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "  ".join(padded).rstrip()
+
+
+def _row(rank: int, item: Candidate | QueriedToken) -> tuple[str, ...]:
+    probability = f"{math.exp(item.log_probability):.2%}"
+    return str(rank), probability, f"{item.log_probability:.4f}", str(item.token_id), item.piece
+
+
+def _model_row(model: Model) -> tuple[str, ...]:
+    languages = f"{model.source_language_code} -> {model.target_language_code}"
+    vocabulary = str(model.vocabulary_size)
+    return model.name, languages, model.precision, vocabulary, model.license
+
+
+def _outline(value: object, indent: str = "") -> Iterator[str]:
+    assert is_dataclass(value)
+    for field in fields(value):
+        content = getattr(value, field.name)
+        label = f"{indent}{field.name.replace('_', ' ')}:"
+        if is_dataclass(content):
+            yield label
+            yield from _outline(content, f"{indent}  ")
+        elif isinstance(content, tuple):
+            yield label
+            for item in content:
+                yield from _outline(item, f"{indent}  ")
+                yield ""
+        else:
+            yield f"{label} {'not known' if content in (None, '') else content}"

@@ -1,0 +1,89 @@
+"""Commands that live elsewhere, named in the entry points ``dragoman.commands``.
+
+They are loaded when they are run and not before: their packages may be large, or not installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
+
+import typer
+
+GROUP = "dragoman.commands"
+
+EXTRAS = {"serve": "server", "train": "export", "export": "export"}
+"""The extra that brings what a command of this distribution needs."""
+
+SUMMARIES = {
+    "serve": "Serve a model.",
+    "train": "Train a model.",
+    "export": "Turn a trained model into a bundle that can be served.",
+}
+
+_PASS_EVERYTHING = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "help_option_names": [],
+}
+
+
+class MissingExtraError(typer.TyperException):
+    """A command cannot be loaded; the message says how to install what it needs."""
+
+    exit_code = 2
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`, after its own, by name; its own come first on equal names."""
+    taken = {
+        info.name or getattr(info.callback, "__name__", "") for info in app.registered_commands
+    }
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        if entry.name not in taken:
+            app.command(
+                name=entry.name, help=_summary(entry.name), context_settings=_PASS_EVERYTHING
+            )(_runner(entry))
+            taken.add(entry.name)
+
+
+def run(entry: EntryPoint, arguments: list[str]) -> int:
+    """Load a command and run it with its own arguments; gives its exit code.
+
+    Raises:
+        MissingExtraError: what it needs is not installed.
+    """
+    try:
+        command = typer.main.get_command(_as_app(entry.load()))
+        code = command.main(arguments, prog_name=f"dragoman {entry.name}", standalone_mode=False)
+    except ImportError as error:
+        raise MissingExtraError(_advice(entry.name, error)) from error
+    return code if isinstance(code, int) else 0
+
+
+def _runner(entry: EntryPoint) -> Callable[[typer.Context], None]:
+    def command(context: typer.Context) -> None:
+        raise typer.Exit(run(entry, context.args))
+
+    return command
+
+
+def _as_app(target: object) -> typer.Typer:
+    if isinstance(target, typer.Typer):
+        return target
+    if not callable(target):
+        raise TypeError(f"{target!r} is no command")
+    app = typer.Typer(add_completion=False)
+    app.command(context_settings={"help_option_names": ["-h", "--help"]})(target)
+    return app
+
+
+def _summary(name: str) -> str:
+    summary = SUMMARIES.get(name, "A command of another package.")
+    return f"{summary} Needs the extra {EXTRAS[name]!r}." if name in EXTRAS else summary
+
+
+def _advice(name: str, error: ImportError) -> str:
+    if name not in EXTRAS:
+        return f"the command {name!r} cannot be loaded: {error}"
+    return f"{name} needs more ({error}): pip install 'dragoman[{EXTRAS[name]}]'"

@@ -1,0 +1,179 @@
+"""The command line: ``dragoman translate``, ``next``, ``models``, ``health`` and what is installed.
+
+Results go to standard output in UTF-8, errors to standard error, each in one line. Exit codes: 0
+for success, 1 for a failure, 2 for a wrong use or a missing extra, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from io import BufferedIOBase
+from typing import Annotated, cast
+
+import typer
+
+from dragoman.client import _plugins
+from dragoman.client._cli_options import connected
+from dragoman.client._cli_output import show_model, show_models, show_next_token, write
+from dragoman.client._lines import batches, joined
+from dragoman.client.client import Client
+from dragoman.client.errors import DragomanError
+from dragoman.client.results import FinishReason, ServingStatus, Translation
+from dragoman.v1.limits import DEFAULT_TOP_K
+
+HEALTH_TIMEOUT = 5.0
+"""Seconds that ``dragoman health`` waits unless it is told otherwise."""
+
+app = typer.Typer(
+    name="dragoman",
+    help="Translate with trained Transformers over gRPC.",
+    add_completion=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def dragoman(
+    context: typer.Context,
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Translate with trained Transformers over gRPC."""
+    if show_version:
+        write(f"dragoman {version('dragoman')}\n")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        write(f"{context.get_help()}\n")
+
+
+@app.command("translate")
+@connected()
+def translate(
+    client: Client,
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(help="What to translate; the lines of standard input by default."),
+    ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Show each translation while it is being made.")
+    ] = False,
+    max_output_tokens: Annotated[
+        int | None, typer.Option(help="The most tokens of a line's translation.")
+    ] = None,
+) -> None:
+    """Translate texts, or standard input line by line, keeping its lines as they are."""
+    sources = (
+        batches(cast(BufferedIOBase, sys.stdin.buffer))
+        if texts is None
+        else [[f"{text}\n" for text in texts]]
+    )
+    for lines in sources:
+        if stream:
+            for line in lines:
+                _stream(client, line, max_output_tokens)
+        else:
+            bodies = [line.removesuffix("\n") for line in lines]
+            translations = client.translate(bodies, max_output_tokens=max_output_tokens)
+            write(joined(lines, [translation.text for translation in translations]))
+            for translation in translations:
+                _warn_if_cut(translation)
+
+
+@app.command("next")
+@connected()
+def next_token(
+    client: Client,
+    text: Annotated[str, typer.Argument(help="The source, a single line.")],
+    prefix: Annotated[
+        list[str] | None,
+        typer.Option(help="What the translation has so far; may be repeated."),
+    ] = None,
+    top_k: Annotated[int, typer.Option(help="How many tokens to show, 1 to 100.")] = DEFAULT_TOP_K,
+    query: Annotated[
+        list[int] | None, typer.Option(help="The id of a token to show besides; may be repeated.")
+    ] = None,
+) -> None:
+    """Show what the model would write next."""
+    prefixes = prefix or [""]
+    for index, prediction in enumerate(
+        client.next_token(text, prefixes, top_k, queried=query or ())
+    ):
+        show_next_token(prediction, prefixes[index] if len(prefixes) > 1 else None)
+
+
+@app.command("models")
+@connected()
+def models(
+    client: Client,
+    name: Annotated[
+        str | None, typer.Argument(help="The model to tell all about; a list by default.")
+    ] = None,
+) -> None:
+    """List the models of the server, or tell all about one."""
+    if name is None:
+        show_models(client.models())
+    else:
+        show_model(client.model(name))
+
+
+@app.command("health")
+@connected(timeout=HEALTH_TIMEOUT)
+def health(
+    client: Client,
+    service: Annotated[
+        str, typer.Option(help="Full name of one service; the whole server by default.")
+    ] = "",
+) -> None:
+    """Exit with 0 if the server answers calls, with 1 if not."""
+    status = client.health(service)
+    write(f"{status}\n")
+    if status is not ServingStatus.SERVING:
+        raise typer.Exit(1)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        _plugins.register(app)
+        code = app(arguments, prog_name="dragoman", standalone_mode=False)
+    except typer.TyperException as error:
+        return _fail(error.format_message(), error.exit_code)
+    except (DragomanError, OSError) as error:
+        return _fail(str(error), 1)
+    except typer.Abort:
+        return 130
+    except Exception as error:
+        if os.environ.get("DRAGOMAN_DEBUG"):
+            raise
+        name = type(error).__name__
+        return _fail(f"{name}: {error} (DRAGOMAN_DEBUG=1 shows where it arose)", 1)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    typer.echo(f"dragoman: {' '.join(message.split())}", err=True)
+    return code
+
+
+def _standard_input() -> Iterator[list[str]]:
+    return batches(cast(BufferedIOBase, sys.stdin.buffer))
+
+
+def _stream(client: Client, line: str, max_output_tokens: int | None) -> None:
+    body = line.removesuffix("\n")
+    with client.stream(body, max_output_tokens=max_output_tokens) as stream:
+        for chunk in stream:
+            write(chunk.text)
+    write(line[len(body) :])
+    _warn_if_cut(stream.result)
+
+
+def _warn_if_cut(translation: Translation) -> None:
+    if translation.finish_reason is FinishReason.LENGTH:
+        count = translation.target_token_count
+        typer.echo(f"dragoman: a translation was cut after {count} tokens", err=True)
