@@ -34,6 +34,7 @@ WORKDIR /
 USER 10001:10001
 EXPOSE 50051 9090
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=15s --timeout=5s --start-period=15s --retries=3 CMD ["dragoman", "health"]
+HEALTHCHECK --interval=15s --timeout=5s --start-period=15s --retries=3 \
+    CMD dragoman health --address "127.0.0.1:${DRAGOMAN_PORT:-50051}"
 ENTRYPOINT ["dragoman"]
 CMD ["serve"]
