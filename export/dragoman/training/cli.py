@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from dragoman.training.checkpoint import CheckpointError
+from dragoman.training.memory import keep_freed_memory
 from dragoman.training.progress import ConsoleReporter
 from dragoman.training.recipe import load_recipe
 from dragoman.training.trainer import Trainer
@@ -30,6 +31,7 @@ def train(
     ] = None,
 ) -> None:
     """Train a Transformer; an interrupted run goes on where its newest checkpoint stands."""
+    keep_freed_memory()
     try:
         recipe = load_recipe(config, parse_overrides(override or []))
         with ConsoleReporter() as reporter:

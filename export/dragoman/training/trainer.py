@@ -143,7 +143,9 @@ class Trainer:
         norm = self.optimizer.step(factor)
         self._advance(batch, epoch, index, time.monotonic() - started)
         if self.progress.step % settings.log_every == 0:
-            self._log(float(loss.detach()), norm, factor, batch.target_tokens, time.monotonic() - started)
+            self._log(
+                float(loss.detach()), norm, factor, batch.target_tokens, time.monotonic() - started
+            )
 
     def _advance(self, batch: Batch, epoch: int, index: int, seconds: float) -> None:
         done = self.progress
