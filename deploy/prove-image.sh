@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the image and proves it: what it declares, what it must not contain, that it serves with a
-# read-only root, no capability and a foreign user, that it answers, and that SIGTERM ends it with 0.
+# read-only root, no capability and its own user, that it answers, and that SIGTERM lets a running call
+# end before the server ends with 0.
 #
 #   ENGINE       runs containers, options included      (default: docker, else podman)
 #   BUILD        builds them                            (default: "$ENGINE build")
@@ -23,13 +24,20 @@ read -r -a run_flags <<< "${RUN_FLAGS:-}"
 image=${IMAGE:-localhost/dragoman:proof}
 network=${NETWORK:-bridge}
 name=dragoman-proof-$$
-locked_down=(--network "$network" --read-only --tmpfs /tmp --cap-drop all --user 10001:10001
+locked_down=(--read-only --tmpfs /tmp --cap-drop all --user 10001:10001
              --ulimit nofile=4096:4096 --ulimit nproc=4096:4096)
 
 say() { printf '== %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 inside() { "${engine[@]}" exec "$name" "$@"; }
-cleanup() { "${engine[@]}" rm --force "$name" >/dev/null 2>&1 || true; }
+running() {
+    inside python3 -c '
+from urllib.request import urlopen
+text = urlopen("http://127.0.0.1:9090/metrics").read().decode()
+print(*[int(float(l.split()[1])) for l in text.splitlines() if l.startswith("dragoman_running_rows ")])'
+}
+answers=$(mktemp)
+cleanup() { "${engine[@]}" rm --force "$name" >/dev/null 2>&1 || true; rm -f "$answers"; }
 trap cleanup EXIT
 
 say "build $image"
@@ -40,17 +48,19 @@ declared() { "${engine[@]}" image inspect --format "$1" "$image"; }
 [[ $(declared '{{.Config.User}}') == 10001:10001 ]] || fail "user"
 [[ $(declared '{{.Config.StopSignal}}') == SIGTERM ]] || fail "stop signal"
 [[ $(declared '{{json .Config.ExposedPorts}}') == *50051/tcp*9090/tcp* ]] || fail "ports"
+[[ $(declared '{{json .}}') == *"dragoman health"* ]] || fail "health check"
 [[ $(declared '{{json .Config.Env}}') == *DRAGOMAN_HOST=0.0.0.0* ]] || fail "DRAGOMAN_HOST"
 
 say "what it must not contain"
-"${engine[@]}" run --rm "${locked_down[@]}" --entrypoint python3 "$image" -c '
+"${engine[@]}" run --rm "${locked_down[@]}" --network none ${run_flags[@]+"${run_flags[@]}"} \
+    --entrypoint python3 "$image" -c '
 import importlib.util, shutil, sys
 found = [name for name in ("torch", "onnx", "onnxscript", "pytest") if importlib.util.find_spec(name)]
 found += [name for name in ("cc", "gcc", "g++", "clang", "ld", "make") if shutil.which(name)]
 sys.exit(f"found {found}" if found else 0)' || fail "the image carries what it must not"
 
 say "serve: read-only root, no capability, user 10001"
-"${engine[@]}" run --detach --name "$name" "${locked_down[@]}" \
+"${engine[@]}" run --detach --name "$name" "${locked_down[@]}" --network "$network" \
     ${run_flags[@]+"${run_flags[@]}"} "$image" >/dev/null
 ready=
 for _ in $(seq 100); do
@@ -66,13 +76,25 @@ printf '%s\n' "$answer"
 [[ $(printf '%s\n' "$answer" | grep --count .) == 2 ]] || fail "two texts in, two texts out"
 inside python3 -c '
 from urllib.request import urlopen
-lines = urlopen("http://127.0.0.1:9090/metrics").read().decode().splitlines()
-handled = [l for l in lines if l.startswith("grpc_server_handled_total") and "TranslateText" in l]
-print(*handled, sep="\n")
-assert handled' || fail "metrics"
+text = urlopen("http://127.0.0.1:9090/metrics").read().decode()
+shown = ("grpc_server_handled_total", "dragoman_target_tokens_total", "process_resident_memory_bytes")
+lines = [l for l in text.splitlines() if l.startswith(shown) and not l.endswith(" 0.0")]
+print(*lines, sep="\n")
+assert any("TranslateText" in line for line in lines)' || fail "metrics"
 
-say "stop"
+say "stop while it works: nothing may be lost"
+texts=()
+for _ in $(seq 1000); do texts+=("The disk is full."); done
+# The caller is a container of its own: one inside the server's would be ended together with it.
+beside=$network
+[[ $network == host ]] || beside=container:$name
+"${engine[@]}" run --rm "${locked_down[@]}" --network "$beside" ${run_flags[@]+"${run_flags[@]}"} \
+    "$image" translate --max-output-tokens 40 "${texts[@]}" > "$answers" &
+call=$!
+until [[ $(running) != 0 ]]; do kill -0 $call || fail "the call ended before the stop"; done
 "${engine[@]}" stop --time 40 "$name" >/dev/null
+wait $call || fail "the running call failed"
+[[ $(wc -l < "$answers") == ${#texts[@]} ]] || fail "the running call lost texts"
 status=$("${engine[@]}" inspect --format '{{.State.ExitCode}}' "$name")
 [[ $status == 0 ]] || { "${engine[@]}" logs "$name" >&2; fail "exit status $status after SIGTERM"; }
 
