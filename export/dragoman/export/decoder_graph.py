@@ -8,7 +8,8 @@ from typing import cast
 from torch import Tensor, nn
 
 from dragoman.export.arithmetic import Arithmetic
-from dragoman.export.operators import KeyLengths, cached_self_attention, cross_attention, top
+from dragoman.export.candidates import Candidates
+from dragoman.export.operators import KeyLengths, cached_self_attention, cross_attention
 from dragoman.export.parts import DecoderParts, Embedded
 from dragoman.transformer import DecoderLayer, Transformer
 
@@ -83,6 +84,7 @@ class DecoderGraph(nn.Module):
             for layer in model.decoder.layers
         )
         self.norm = model.decoder.norm
+        self.candidates = Candidates(model.config.vocabulary_size)
 
     def forward(
         self, token: Tensor, length: Tensor, source_length: Tensor, top_k: Tensor, *caches: Tensor
@@ -113,5 +115,5 @@ class DecoderGraph(nn.Module):
             written.extend(cache)
         logits = self.embedded.project(self.norm(states).squeeze(1))
         log_probs = logits.log_softmax(-1)
-        _, top_ids = top(logits, top_k)
+        top_ids = self.candidates(logits, top_k)
         return top_ids, log_probs.gather(1, top_ids), log_probs, *written

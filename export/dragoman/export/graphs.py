@@ -156,15 +156,18 @@ def _trace(module: nn.Module, signature: Signature) -> ir.Model:
 
 
 def _tidy(model: ir.Model, signature: Signature) -> ir.Model:
-    """Name what the tracer can't know, and drop its notes on where in the sources a node arose."""
-    for value in model.graph.outputs:
-        value.shape = ir.Shape(signature.outputs[str(value.name)])
+    """Name the outputs' sizes, and drop the tracer's notes: where in the sources a node arose, and
+    the sizes between the nodes, some of which are stand-ins.
+    """
     for index, node in enumerate(model.graph):
         node.name = f"{node.op_type}_{index}"
         node.doc_string = None
         node.metadata_props.clear()
         for value in node.outputs:
             value.metadata_props.clear()
+            value.shape = None
+    for value in model.graph.outputs:
+        value.shape = ir.Shape(signature.outputs[str(value.name)])
     for value in (*model.graph.inputs, *model.graph.initializers.values()):
         value.metadata_props.clear()
     model.graph.metadata_props.clear()

@@ -181,22 +181,59 @@ def transposed_product(values: Tensor, weight: Tensor) -> Tensor:
     )
 
 
-def top(values: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the greatest values of each row and their places, equal ones lowest place first.
+def add(left: Tensor, right: Tensor) -> Tensor:
+    """Add tensors of the same shape.
+
+    As `Sum`, since ONNX Runtime fuses `Add` and a layer normalisation behind it into a kernel that
+    takes several times as long as the two.
+    """
+    return torch.onnx.ops.symbolic(
+        "ai.onnx::Sum", (left, right), dtype=left.dtype, shape=left.shape, version=OPSET
+    )
+
+
+def top(values: Tensor, count: Tensor, *, largest: bool = True) -> tuple[Tensor, Tensor]:
+    """Return the first of each row's values in order, and their places, lowest place first.
 
     Args:
         values: [rows, columns]
         count: int64 [1]
+        largest: whether the order is descending
     """
     shape = (values.shape[0], 2)  # a stand-in: only `count` knows, when the graph runs
-    greatest, places = torch.onnx.ops.symbolic_multi_out(
+    found, places = torch.onnx.ops.symbolic_multi_out(
         "ai.onnx::TopK",
         (values, count),
-        dtypes=(torch.float32, torch.int64),
+        {"largest": int(largest)},
+        dtypes=(values.dtype, torch.int64),
         shapes=(shape, shape),
         version=OPSET,
     )
-    return greatest, places
+    return found, places
+
+
+def flatten_groups(values: Tensor) -> Tensor:
+    """[rows, count, width] -> [rows, count x width], whatever the count."""
+    rows, count, width = values.shape
+    return torch.onnx.ops.symbolic(
+        "ai.onnx::Reshape",
+        (values, torch.tensor([0, -1])),
+        dtype=values.dtype,
+        shape=(rows, count * width),
+        version=OPSET,
+    )
+
+
+def gather_groups(values: Tensor, places: Tensor) -> Tensor:
+    """Pick from [rows, groups, width] by int64 [rows, count], as [rows, count, width]."""
+    return torch.onnx.ops.symbolic(
+        "ai.onnx::GatherND",
+        (values, places.unsqueeze(2)),
+        {"batch_dims": 1},
+        dtype=values.dtype,
+        shape=(*places.shape, values.shape[2]),
+        version=OPSET,
+    )
 
 
 def _attention(

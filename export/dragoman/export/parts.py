@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.export.arithmetic import Arithmetic
-from dragoman.export.operators import gather_rows
+from dragoman.export.operators import add, gather_rows
 from dragoman.transformer import DecoderLayer, FeedForward, Transformer
 
 
@@ -62,8 +62,8 @@ class Residual(nn.Module):
     def forward(self, states: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """[batch, length, d_model] -> the same shape."""
         if self.pre:
-            return states + sublayer(self.norm(states))
-        normed: Tensor = self.norm(states + sublayer(states))
+            return add(states, sublayer(self.norm(states)))
+        normed: Tensor = self.norm(add(states, sublayer(states)))
         return normed
 
 

@@ -66,7 +66,7 @@ class _Writer:
                 offset,
                 tensor.nbytes,
                 tensor.dtype,
-                shape=ir.Shape(tensor.shape.dims),
+                shape=ir.Shape(tensor.shape.numpy()),
                 name=name,
             )
         return inline
