@@ -41,6 +41,7 @@ from dragoman.client.models import (
 from dragoman.client.options import (
     DEFAULT_ADDRESS,
     DEFAULT_KEEPALIVE_SECONDS,
+    DEFAULT_KEEPALIVE_TIMEOUT_SECONDS,
     DEFAULT_MAX_ATTEMPTS,
     DEFAULT_TIMEOUT,
     NOT_GIVEN,
@@ -67,6 +68,7 @@ from dragoman.client.stream import TranslationStream
 __all__ = [
     "DEFAULT_ADDRESS",
     "DEFAULT_KEEPALIVE_SECONDS",
+    "DEFAULT_KEEPALIVE_TIMEOUT_SECONDS",
     "DEFAULT_MAX_ATTEMPTS",
     "DEFAULT_TIMEOUT",
     "NOT_GIVEN",

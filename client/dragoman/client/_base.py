@@ -9,6 +9,7 @@ from dragoman.client._settings import Settings
 from dragoman.client.options import (
     DEFAULT_ADDRESS,
     DEFAULT_KEEPALIVE_SECONDS,
+    DEFAULT_KEEPALIVE_TIMEOUT_SECONDS,
     DEFAULT_MAX_ATTEMPTS,
     DEFAULT_TIMEOUT,
     Metadata,
@@ -33,6 +34,7 @@ class BaseClient(Generic[Channel]):
         max_attempts: int = DEFAULT_MAX_ATTEMPTS,
         max_message_bytes: int = MAX_MESSAGE_BYTES,
         keepalive_seconds: float | None = DEFAULT_KEEPALIVE_SECONDS,
+        keepalive_timeout_seconds: float = DEFAULT_KEEPALIVE_TIMEOUT_SECONDS,
         channel: Channel | None = None,
     ) -> None:
         settings = Settings(
@@ -44,6 +46,7 @@ class BaseClient(Generic[Channel]):
             max_attempts=max_attempts,
             max_message_bytes=max_message_bytes,
             keepalive_seconds=keepalive_seconds,
+            keepalive_timeout_seconds=keepalive_timeout_seconds,
         )
         self._calls = Calls(settings)
         self._connect(settings, channel)

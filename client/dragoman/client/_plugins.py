@@ -12,13 +12,21 @@ import typer
 
 GROUP = "dragoman.commands"
 
-EXTRAS = {"serve": "server", "train": "export", "export": "export"}
+EXTRAS = {
+    "serve": "server",
+    "train": "export",
+    "export": "export",
+    "evaluate": "export",
+    "plot-training": "export",
+}
 """The extra that brings what a command of this distribution needs."""
 
 SUMMARIES = {
     "serve": "Serve a model.",
     "train": "Train a model.",
     "export": "Turn a trained model into a bundle that can be served.",
+    "evaluate": "Measure a served model on a test set.",
+    "plot-training": "Draw the quality of a model while it was trained.",
 }
 
 _PASS_EVERYTHING = {

@@ -23,7 +23,7 @@ def native_notes_muted() -> Iterator[None]:
         return
     python_stderr, shown = sys.stderr, os.dup(_STANDARD_ERROR)
     _point_at_nothing()
-    with open(shown, "w", buffering=1, encoding="utf-8", errors="backslashreplace") as stream:
+    with os.fdopen(shown, "w", buffering=1, encoding="utf-8", errors="backslashreplace") as stream:
         sys.stderr = stream
         try:
             yield

@@ -16,7 +16,6 @@ import grpc
 from dragoman.client.errors import InvalidArgumentError
 from dragoman.client.options import Metadata, Tls
 
-_KEEPALIVE_TIMEOUT_MS = 10_000
 _METADATA_KEY = re.compile(r"[0-9a-z_.-]+")
 _HAS_PORT = re.compile(r".*:\d{1,5}")
 _HTTP = re.compile(r"https?://", re.IGNORECASE)
@@ -39,20 +38,19 @@ class Settings:
     max_attempts: int
     max_message_bytes: int
     keepalive_seconds: float | None
+    keepalive_timeout_seconds: float
 
     def __post_init__(self) -> None:
         _check_address(self.address)
         check_timeout(self.timeout)
+        check_timeout(self.keepalive_seconds, "keepalive_seconds")
+        check_timeout(self.keepalive_timeout_seconds, "keepalive_timeout_seconds")
         pairs_of(self.metadata)
         if not 1 <= self.max_attempts <= 5:
             raise InvalidArgumentError.of("max_attempts", f"{self.max_attempts} is not in 1..5")
         if not 1 <= self.max_message_bytes < 2**31:
             raise InvalidArgumentError.of(
                 "max_message_bytes", f"{self.max_message_bytes} is not in 1..2147483647"
-            )
-        if self.keepalive_seconds is not None and not 0 < self.keepalive_seconds < math.inf:
-            raise InvalidArgumentError.of(
-                "keepalive_seconds", f"{self.keepalive_seconds} is not a time of more than 0 s"
             )
 
     def credentials(self) -> grpc.ChannelCredentials | None:
@@ -85,7 +83,7 @@ class Settings:
         if self.keepalive_seconds is not None:
             options += [
                 ("grpc.keepalive_time_ms", max(1, round(self.keepalive_seconds * 1000))),
-                ("grpc.keepalive_timeout_ms", _KEEPALIVE_TIMEOUT_MS),
+                ("grpc.keepalive_timeout_ms", max(1, round(self.keepalive_timeout_seconds * 1000))),
                 ("grpc.http2.max_pings_without_data", 0),
             ]
         if self.tls is not None and self.tls.server_name is not None:
@@ -110,7 +108,7 @@ def service_config(max_attempts: int) -> str:
     return json.dumps({"loadBalancingConfig": [{"round_robin": {}}], "methodConfig": [method]})
 
 
-def check_timeout(timeout: float | None) -> None:
+def check_timeout(timeout: float | None, name: str = "timeout") -> None:
     """Refuse what is no time limit.
 
     Raises:
@@ -120,9 +118,9 @@ def check_timeout(timeout: float | None) -> None:
     if timeout is None:
         return
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
-        raise TypeError(f"timeout must be a number or None, not {type(timeout).__name__}")
+        raise TypeError(f"{name} must be a number or None, not {type(timeout).__name__}")
     if not 0 < timeout < math.inf:
-        raise InvalidArgumentError.of("timeout", f"{timeout} is not a time of more than 0 s")
+        raise InvalidArgumentError.of(name, f"{timeout} is not a time of more than 0 s")
 
 
 def pairs_of(metadata: Metadata) -> tuple[tuple[str, str | bytes], ...]:

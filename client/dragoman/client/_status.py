@@ -25,7 +25,7 @@ from dragoman.client.errors import (
     UnimplementedError,
     UnreachableError,
 )
-from dragoman.v1.errors import ERROR_ID_KEY
+from dragoman.v1.errors import DOMAIN, ERROR_ID_KEY
 
 _TRAILER = "grpc-status-details-bin"
 _TOO_LARGE = "message larger than max"
@@ -113,10 +113,13 @@ def _unpack(status: status_pb2.Status, message: str) -> _Details:
     info, bad = error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()
     retry_after = None
     for detail in status.details:
-        retry = error_details_pb2.RetryInfo()
-        if detail.Unpack(retry):
+        any_info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
+        if detail.Unpack(any_info):
+            # A proxy may have added one of its own.
+            info = any_info if any_info.domain == DOMAIN else info
+        elif detail.Unpack(retry):
             retry_after = retry.retry_delay.ToNanoseconds() / 1e9
-        elif not detail.Unpack(info):
+        else:
             detail.Unpack(bad)
     return _Details(
         status.message or message,

@@ -49,11 +49,12 @@ class Client(BaseClient[grpc.Channel]):
         max_message_bytes: the largest request to send and the largest answer to accept, 1 to
             2147483647. The server has a limit of its own, 16 MiB.
         keepalive_seconds: how long a connection with a call under way may be silent before it is
-            probed; where the probe stays unanswered for 10 s, the call fails with
-            `UnreachableError`. 10 or more, or the server closes the connection; None for no probe.
+            probed; 10 or more, or the server closes the connection; None for no probe.
+        keepalive_timeout_seconds: how long a probe may stay unanswered before calls fail with
+            `UnreachableError`, more than 0.
         channel: a channel to use instead of making one. It stays open when the client closes;
-            `tls`, `max_message_bytes` and `keepalive_seconds` do not apply to it, `address` is
-            only what messages call it.
+            `tls`, `max_attempts` for an unavailable server, `max_message_bytes` and keepalive do
+            not apply to it, `address` is only what messages call it.
 
     Raises:
         InvalidArgumentError: a value is out of its range.

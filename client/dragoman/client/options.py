@@ -23,6 +23,10 @@ DEFAULT_KEEPALIVE_SECONDS: Final = 30.0
 """How long a connection in use may be silent before it is probed."""
 
 
+DEFAULT_KEEPALIVE_TIMEOUT_SECONDS: Final = 10.0
+"""How long a probe may stay unanswered before the connection counts as lost."""
+
+
 class NotGiven(Enum):
     """The type of `NOT_GIVEN`, which is not None: a timeout of None means no limit at all."""
 
