@@ -17,7 +17,16 @@ import pytest
 import dragoman
 
 ROOTS = ("protos", "server", "client", "export")
-SUBPACKAGES = ("v1", "engine", "server", "client", "transformer", "training", "export")
+SUBPACKAGES = (
+    "v1",
+    "engine",
+    "server",
+    "client",
+    "transformer",
+    "training",
+    "export",
+    "evaluation",
+)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ A command without a handler fails its test, so that none can be added and left u
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -13,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
 import pytest
@@ -105,6 +107,25 @@ def metrics(command: str, server: Serving) -> None:
     assert [line for line in lines if re.search(pattern, line)]
 
 
+def evaluation(command: str, server: Serving) -> None:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "benchmarks").symlink_to(ROOT / "benchmarks")
+        shown = run(f"{command} --sentences 16", Path(folder), DRAGOMAN_ADDRESS=server.address)
+        assert all((Path(folder) / name).is_file() for name in ("scores.json", "card.md"))
+    assert "16 sentences" in shown
+
+
+def drawing(command: str, server: Serving) -> None:
+    figures = {"loss": 2.0, "bleu": 20.0, "chrf": 50.0}
+    row = {"step": 500, "target_tokens": 1_500_000, "seconds": 900.0, "dev": figures}
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / command.split()[2] / "log.jsonl"
+        log.parent.mkdir(parents=True)
+        log.write_text(json.dumps(row) + "\n")
+        run(command, Path(folder))
+        assert (Path(folder) / command.rsplit(maxsplit=1)[-1]).is_file()
+
+
 def docker_build(command: str, server: Serving) -> None:
     assert (ROOT / command.rsplit(maxsplit=1)[-1] / "Dockerfile").is_file()
 
@@ -141,6 +162,8 @@ HANDLERS: dict[str, Handler] = {
     r"make bench": bench,
     r"pip install .*": install,
     r"(echo .* \| )?dragoman (translate|next|models|health|serve --help)\b.*": shell,
+    r"dragoman evaluate .*": evaluation,
+    r"dragoman plot-training .*": drawing,
     r"curl -s .*": metrics,
     r"docker build .*": docker_build,
     r"docker run .*": docker_run,
