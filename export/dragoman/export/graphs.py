@@ -156,8 +156,9 @@ def _trace(module: nn.Module, signature: Signature) -> ir.Model:
 
 
 def _tidy(model: ir.Model, signature: Signature) -> ir.Model:
-    """Name the outputs' sizes, and drop the tracer's notes: where in the sources a node arose, and
-    the sizes between the nodes, some of which are stand-ins.
+    """Name the outputs' sizes and drop the tracer's notes.
+
+    Those tell where in the sources a node arose, and sizes between nodes, some of them stand-ins.
     """
     for index, node in enumerate(model.graph):
         node.name = f"{node.op_type}_{index}"

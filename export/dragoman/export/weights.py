@@ -4,44 +4,33 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import onnx_ir as ir
 
-WEIGHTS = "weights.bin"
+from dragoman.engine.bundle import WEIGHTS
 
 # Smaller tensors stay in the graph: ONNX Runtime folds only what it finds there.
 _SMALLEST_EXTERNAL = 256
 _ALIGNMENT = 64
 
 
-@dataclass(frozen=True, slots=True)
-class InitialiserBytes:
-    """How much the graphs store.
-
-    Attributes:
-        stored: bytes of weights.bin plus what stays inside the graphs.
-        largest: bytes of each distinct tensor in weights.bin, by the name of its first user.
-    """
-
-    stored: int
-    distinct: Mapping[str, int]
-
-
-def save_graphs(graphs: Mapping[str, ir.Model], directory: Path) -> InitialiserBytes:
+def save_graphs(graphs: Mapping[str, ir.Model], directory: Path) -> int:
     """Write graphs and the one file of weights that they share.
 
     Args:
         graphs: by file name; their initialisers are replaced by references into the file.
         directory: where to write; it exists.
+
+    Returns:
+        Bytes of all initialisers, in the file and in the graphs.
     """
     writer = _Writer()
     inline = sum(writer.move_weights(model) for model in graphs.values())
     (directory / WEIGHTS).write_bytes(writer.content)
     for name, model in graphs.items():
         ir.save(model, directory / name)
-    return InitialiserBytes(len(writer.content) + inline, writer.distinct)
+    return len(writer.content) + inline
 
 
 class _Writer:
@@ -49,7 +38,6 @@ class _Writer:
 
     def __init__(self) -> None:
         self.content = bytearray()
-        self.distinct: dict[str, int] = {}
         self._offsets: dict[bytes, int] = {}
 
     def move_weights(self, model: ir.Model) -> int:
@@ -60,7 +48,7 @@ class _Writer:
             if tensor is None or tensor.nbytes < _SMALLEST_EXTERNAL:
                 inline += 0 if tensor is None else tensor.nbytes
                 continue
-            offset = self._place(name, tensor.tobytes())
+            offset = self._place(tensor.tobytes())
             value.const_value = ir.ExternalTensor(
                 WEIGHTS,
                 offset,
@@ -71,11 +59,10 @@ class _Writer:
             )
         return inline
 
-    def _place(self, name: str, content: bytes) -> int:
+    def _place(self, content: bytes) -> int:
         key = hashlib.sha256(content).digest()
         if key not in self._offsets:
             self.content.extend(bytes(-len(self.content) % _ALIGNMENT))
             self._offsets[key] = len(self.content)
-            self.distinct[name] = len(content)
             self.content.extend(content)
         return self._offsets[key]

@@ -1,0 +1,163 @@
+"""From a checkpoint to a certified bundle."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from dragoman.engine.bundle import DECODER, ENCODER, SCORER
+from dragoman.export.arithmetic import Arithmetic, FloatArithmetic
+from dragoman.export.bundle import (
+    Description,
+    add_texts,
+    replacing,
+    training_facts,
+    write_manifest,
+)
+from dragoman.export.calibration import measure_ranges
+from dragoman.export.certificate import (
+    Check,
+    check_bytes,
+    check_independence,
+    check_scoring,
+    check_stepping,
+)
+from dragoman.export.dev_text import DevText, compare_quality, measure_quality
+from dragoman.export.graphs import (
+    ExportError,
+    decoder_model,
+    encoder_model,
+    require_exportable,
+    scorer_model,
+)
+from dragoman.export.int8 import IntegerArithmetic
+from dragoman.export.runner import GraphRunner
+from dragoman.export.weights import save_graphs
+from dragoman.training.checkpoint import load_model
+from dragoman.training.tokenizer import load_tokenizer
+from dragoman.transformer import Transformer
+
+Precision = Literal["int8", "fp32"]
+Report = Callable[[str], None]
+
+_WIDTHS: dict[Precision, int] = {"int8": 1, "fp32": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A trained model as it was loaded."""
+
+    model: Transformer
+    tokenizer: Path
+    facts: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path) -> Checkpoint:
+        """Load a checkpoint that can be exported.
+
+        Raises:
+            CheckpointError: It is incomplete or altered.
+            ConfigError: Its tokenizer does not fit its model.
+            ExportError: The graphs can't hold its sizes.
+        """
+        model, tokenizer, facts = load_model(path)
+        require_exportable(model.config)
+        load_tokenizer(tokenizer, model.config.vocabulary_size)
+        return cls(model, tokenizer, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """Writes bundles of one checkpoint.
+
+    Attributes:
+        checkpoint: the model.
+        description: what the bundle says of itself.
+        report: hears what is being done and what was measured.
+    """
+
+    checkpoint: Checkpoint
+    description: Description
+    report: Report
+
+    def write(self, path: Path, precision: Precision, dev: Path | None) -> None:
+        """Write a certified bundle, replacing the one at `path` at the very end.
+
+        Args:
+            path: the bundle's directory.
+            precision: of its matrices.
+            dev: TSV file of sentence pairs; int8 needs it.
+
+        Raises:
+            CertificateError: A check failed; nothing was written.
+            ExportError: Something stands in the way; nothing was written.
+        """
+        if precision == "fp32":
+            with replacing(path) as directory:
+                self._write_fp32(directory)
+            return
+        if dev is None:
+            raise ExportError("precision: int8 is measured and certified on text; give it by --dev")
+        model = self.checkpoint.model
+        text = DevText.load(dev, self.checkpoint.tokenizer, model.config)
+        with tempfile.TemporaryDirectory() as exact, replacing(path) as directory:
+            checks = self._write_fp32(Path(exact))
+            self._write_int8(directory, Path(exact), checks, text)
+
+    def _write_fp32(self, directory: Path) -> list[Check]:
+        checks = self._write_graphs(directory, FloatArithmetic(), "fp32")
+        self.report("comparing fp32 steps with PyTorch")
+        stepping = check_stepping(self.checkpoint.model, self._runner(directory, threads=1))
+        self._pass(stepping, checks)
+        self._write_manifest(directory, "fp32", checks)
+        return checks
+
+    def _write_int8(
+        self, directory: Path, exact: Path, exact_checks: list[Check], text: DevText
+    ) -> None:
+        self.report(f"measuring {len(text.calibration())} dev sentences")
+        arithmetic = IntegerArithmetic(measure_ranges(self.checkpoint.model, text.calibration()))
+        checks = self._write_graphs(directory, arithmetic, "int8")
+        self._write_manifest(directory, "int8", checks)
+        self.report(f"translating {len(text.pairs)} dev sentences with fp32 and int8")
+        qualities = (measure_quality(exact, text), measure_quality(directory, text))
+        for check in compare_quality(*qualities):
+            self._pass(check, checks)
+        stepped = [check for check in exact_checks if check.name == "stepped_error"]
+        self._write_manifest(directory, "int8", [*stepped, *checks])
+
+    def _write_graphs(
+        self, directory: Path, arithmetic: Arithmetic, precision: Precision
+    ) -> list[Check]:
+        model = self.checkpoint.model
+        self.report(f"tracing the {precision} graphs")
+        graphs = {
+            ENCODER: encoder_model(model, arithmetic),
+            DECODER: decoder_model(model, arithmetic),
+            SCORER: scorer_model(model, arithmetic),
+        }
+        stored = save_graphs(graphs, directory)
+        add_texts(directory, self.checkpoint.tokenizer, self.description)
+        checks: list[Check] = []
+        self._pass(check_bytes(stored, model, _WIDTHS[precision]), checks)
+        self.report(f"running the {precision} graphs, each row in company and alone")
+        alone, together = (self._runner(directory, threads) for threads in (1, 2))
+        self._pass(check_independence(alone, together), checks)
+        self._pass(check_scoring(alone), checks)
+        return checks
+
+    def _write_manifest(self, directory: Path, precision: Precision, checks: list[Check]) -> None:
+        model, facts = self.checkpoint.model, self.checkpoint.facts
+        training = training_facts(facts, model.parameter_count())
+        write_manifest(directory, model.config, precision, self.description, training, checks)
+
+    def _runner(self, directory: Path, threads: int) -> GraphRunner:
+        return GraphRunner(directory, self.checkpoint.model.config, threads)
+
+    def _pass(self, check: Check, checks: list[Check]) -> None:
+        checks.append(check.require())
+        bound = "" if check.bound is None else f" (at most {check.bound:g})"
+        self.report(f"  {check.name} {check.value:.6g}{bound}")
