@@ -203,5 +203,6 @@ class DecoderSession:
             for index, part in enumerate(("key", "value")):
                 buffer = array[layer, index]
                 _bind_input(binding, f"{kind}_{part}_{layer}", buffer, shape)
-                # The same buffer: the graph writes the new position where it belongs.
-                _bind_output(binding, f"{kind}_{part}_{layer}_out", buffer, shape)
+                if kind == "self":
+                    # The same buffer: the graph writes the new position where it belongs.
+                    _bind_output(binding, f"{kind}_{part}_{layer}_out", buffer, shape)
