@@ -4,6 +4,9 @@ It knows neither gRPC nor torch. `Engine.load(path)`, `start()`, `submit(request
 `stop()`; what goes in and comes out is in `dragoman.engine.request`.
 """
 
+from dragoman.engine import privacy
+
+# isort: split
 from dragoman.engine.bundle import Bundle
 from dragoman.engine.engine import Engine
 from dragoman.engine.errors import (
@@ -83,5 +86,6 @@ __all__ = [
     "TokensCommitted",
     "TranslationRequest",
     "TranslationResult",
+    "privacy",
     "split_text",
 ]

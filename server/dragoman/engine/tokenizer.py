@@ -72,9 +72,10 @@ class Tokenizer:
             InvalidRequestError: for a text with lone surrogates.
         """
         try:
-            return tuple(self._processor.encode(text))
+            encoded = text.encode()
         except UnicodeEncodeError as error:
             raise InvalidRequestError("text", text, "valid Unicode") from error
+        return tuple(self._processor.encode(encoded))
 
     def encode_source(self, text: str) -> tuple[int, ...]:
         """Tokens of a source text, with one end-of-sentence token at the end."""
