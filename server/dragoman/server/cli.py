@@ -6,23 +6,23 @@ a wrong setting.
 
 import asyncio
 import inspect
-import logging
 from typing import Annotated, Any
 
 import typer
 from pydantic.fields import FieldInfo
 
-from dragoman.server.config import ENVIRONMENT_PREFIX, Config
+from dragoman.server.config import Config
 from dragoman.server.errors import ConfigurationError, StartupError
-from dragoman.server.logs import ForwardingHandler, build_logger
+from dragoman.server.logs import build_logger, forwarding
 from dragoman.server.server import Server
 
 
 def serve(**flags: object) -> None:
     """Serve a model over gRPC until SIGTERM or Ctrl-C.
 
-    Each setting is a flag, an environment variable or a line of the TOML file that --config names,
-    in this order of precedence.
+    A setting is taken from its flag (--drain-grace-seconds 5), else from the environment
+    (DRAGOMAN_DRAIN_GRACE_SECONDS=5), else from the TOML file that --config names
+    (drain_grace_seconds = 5), else it has the default shown here.
     """
     try:
         config = Config.load(**flags)
@@ -43,8 +43,8 @@ def main() -> None:
 
 async def _serve(config: Config) -> int:
     logger = build_logger(config)
-    logging.basicConfig(handlers=[ForwardingHandler(logger)], level=logging.WARNING, force=True)
-    return await Server(config, logger).run()
+    with forwarding(logger):
+        return await Server(config, logger).run()
 
 
 def _end(message: str, code: int) -> typer.Exit:
@@ -59,7 +59,6 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     option = typer.Option(
         f"{flag}/--no-{flag[2:]}" if is_switch else flag,
         help=_help(field),
-        envvar=f"{ENVIRONMENT_PREFIX}{name.upper()}",
         show_default=False,
     )
     return inspect.Parameter(

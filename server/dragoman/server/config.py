@@ -36,67 +36,93 @@ class Config(BaseSettings):
         env_prefix=ENVIRONMENT_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid"
     )
 
-    config: Path | None = Field(None, description="TOML file with these settings.")
+    config: Path | None = Field(default=None, description="TOML file with these settings.")
 
-    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on.")
-    port: int = Field(50051, ge=0, le=65535, description="gRPC port; 0 picks a free one.")
-    metrics: bool = Field(True, description="Serve Prometheus metrics and /healthz over HTTP.")
-    metrics_port: int = Field(9090, ge=0, le=65535, description="HTTP port; 0 picks a free one.")
-    bundle: Path | None = Field(
-        None, description="Directory of the model to serve; the built-in English-German by default."
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
+    port: int = Field(default=50051, ge=0, le=65535, description="gRPC port; 0 picks a free one.")
+    metrics: bool = Field(
+        default=True, description="Serve Prometheus metrics and /healthz over HTTP."
     )
-    reflection: bool = Field(True, description="Answer gRPC server reflection.")
+    metrics_port: int = Field(
+        default=9090, ge=0, le=65535, description="HTTP port; 0 picks a free one."
+    )
+    bundle: Path | None = Field(
+        default=None,
+        description="Directory of the model to serve; the built-in English-German by default.",
+    )
+    reflection: bool = Field(default=True, description="Answer gRPC server reflection.")
 
-    tls_cert: Path | None = Field(None, description="PEM certificate chain; turns TLS on.")
-    tls_key: Path | None = Field(None, description="PEM private key of the certificate.")
+    tls_cert: Path | None = Field(default=None, description="PEM certificate chain; turns TLS on.")
+    tls_key: Path | None = Field(default=None, description="PEM private key of the certificate.")
     tls_client_ca: Path | None = Field(
-        None, description="PEM authorities of client certificates; turns mutual TLS on."
+        default=None, description="PEM authorities of client certificates; turns mutual TLS on."
     )
 
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least level that is written to standard error."
+        default="info", description="Least level that is written to standard error."
     )
-    log_format: Literal["json", "console"] = Field("json", description="Form of the log lines.")
-    log_calls: bool = Field(True, description="Write one line for each call.")
-    log_texts: bool = Field(False, description="Add the texts to these lines (private data!).")
+    log_format: Literal["json", "console"] = Field(
+        default="json", description="Form of the log lines."
+    )
+    log_calls: bool = Field(default=True, description="Write one line for each call.")
+    log_texts: bool = Field(
+        default=False, description="Add the texts to these lines (private data!)."
+    )
 
-    max_rows: int = Field(32, ge=1, le=1024, description="Sentences decoded at the same time.")
+    max_rows: int = Field(
+        default=32, ge=1, le=1024, description="Sentences decoded at the same time."
+    )
     max_queued: int = Field(
-        2048, ge=1, le=1_000_000, description="Lines in work or waiting; more: RESOURCE_EXHAUSTED."
+        default=2048,
+        ge=1,
+        le=1_000_000,
+        description="Lines in work or waiting; more: RESOURCE_EXHAUSTED.",
     )
     max_contents: int = Field(
-        MAX_CONTENT_COUNT, ge=1, le=MAX_CONTENT_COUNT, description="Texts in one request."
+        default=MAX_CONTENT_COUNT, ge=1, le=MAX_CONTENT_COUNT, description="Texts in one request."
     )
     max_lines: int = Field(
-        1024, ge=1, le=1_000_000, description="Lines to translate in one request, over all texts."
+        default=1024,
+        ge=1,
+        le=1_000_000,
+        description="Lines to translate in one request, over all texts.",
     )
     max_text_bytes: int = Field(
-        256 * 1024, ge=1, le=64 * MEBIBYTE, description="UTF-8 bytes of one text."
+        default=256 * 1024, ge=1, le=64 * MEBIBYTE, description="UTF-8 bytes of one text."
     )
     max_message_bytes: int = Field(
-        MAX_MESSAGE_BYTES, ge=1024, le=1024 * MEBIBYTE, description="Bytes of one gRPC message."
+        default=MAX_MESSAGE_BYTES,
+        ge=1024,
+        le=1024 * MEBIBYTE,
+        description="Bytes of one gRPC message.",
     )
     default_deadline_seconds: float = Field(
-        300.0, gt=0, le=86_400, description="Deadline of a call whose client sets none."
+        default=300.0, gt=0, le=86_400, description="Deadline of a call whose client sets none."
     )
     decoder_threads: int | None = Field(
-        None, ge=1, le=256, description="Threads of the decoder; by affinity and CPU quota."
+        default=None, ge=1, le=256, description="Threads of the decoder; by affinity and CPU quota."
     )
     encoder_threads: int | None = Field(
-        None, ge=1, le=256, description="Threads of the encoder; by affinity and CPU quota."
+        default=None, ge=1, le=256, description="Threads of the encoder; by affinity and CPU quota."
     )
 
     settle_seconds: float = Field(
-        1.0, ge=0, le=3600, description="After SIGTERM: serve on while balancers see NOT_SERVING."
+        default=1.0,
+        ge=0,
+        le=3600,
+        description="After SIGTERM: serve on while balancers see NOT_SERVING.",
     )
     drain_grace_seconds: float = Field(
-        30.0, ge=0, le=3600, description="After that: time for running calls to finish."
+        default=30.0, ge=0, le=3600, description="After that: time for running calls to finish."
     )
     stall_seconds: float = Field(
-        60.0, gt=0, le=3600, description="Busy engine without a step for so long counts as failed."
+        default=60.0,
+        gt=0,
+        le=3600,
+        description="Busy engine without a step for so long counts as failed.",
     )
     max_connection_age_seconds: float = Field(
-        3600.0, ge=0, le=86_400, description="Connections are renewed after it; 0 never."
+        default=3600.0, ge=0, le=86_400, description="Connections are renewed after it; 0 never."
     )
 
     @classmethod

@@ -24,7 +24,11 @@ from dragoman.server.metrics import (
     TIME_TO_FIRST_TOKEN_BUCKETS,
 )
 
-FINISHES = ("stop", "length", "next_token")
+FINISHES: dict[FinishReason | None, str] = {
+    FinishReason.STOP: "stop",
+    FinishReason.LENGTH: "length",
+    None: "next_token",
+}
 FAILURES: dict[type[EngineError], str] = {
     RequestCancelledError: "cancelled",
     DeadlineExceededError: "deadline",
@@ -34,12 +38,8 @@ FAILURES: dict[type[EngineError], str] = {
 }
 
 
-class EngineMetrics(EngineObserver):
-    """Counts and times events; called on the engine's threads, so each method is a few adds.
-
-    Refusals are not counted here but where calls end: the services refuse most of them before
-    the engine sees them.
-    """
+class EngineSeries:
+    """The series of the engine's events, all there from the start, at zero."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
@@ -48,70 +48,85 @@ class EngineMetrics(EngineObserver):
         def counter(name: str, text: str, labels: tuple[str, ...] = ()) -> Counter:
             return Counter(f"dragoman_{name}", text, labels, registry=registry)
 
-        self._queue = histogram(
+        self.queue = histogram(
             "queue_seconds", "From submission to the encoder.", TIME_TO_FIRST_TOKEN_BUCKETS
         )
-        self._first_token = histogram(
+        self.first_token = histogram(
             "time_to_first_token_seconds",
             "From submission, queue included.",
             TIME_TO_FIRST_TOKEN_BUCKETS,
         )
-        self._per_token = histogram(
+        self.per_token = histogram(
             "time_per_output_token_seconds",
             "From the first token to the last, for each after the first.",
             TIME_PER_TOKEN_BUCKETS,
         )
-        self._rows = histogram("batch_rows", "Rows decoded in one step.", BATCH_BUCKETS)
-        self._step = histogram("step_seconds", "Time of one decoding step.", SHORT_BUCKETS)
-        self._encoder = histogram("encoder_seconds", "Time of one encoder batch.", SHORT_BUCKETS)
-        self._encoded_sentences = counter("encoded_sentences", "Sources encoded.")
-        self._source_tokens = counter("source_tokens", "Tokens read by the encoder.")
-        self._target_tokens = counter("target_tokens", "Tokens chosen, forced prefixes left out.")
-        self._requests = counter("requests", "Lines and next-token requests accepted.")
-        self._finished = counter("finished", "Requests answered, by reason.", ("reason",))
-        self._failed = counter("failed", "Requests accepted but not answered.", ("reason",))
-        for reason in FINISHES:
-            self._finished.labels(reason)
-        for reason in FAILURES.values():
-            self._failed.labels(reason)
+        self.rows = histogram("batch_rows", "Rows decoded in one step.", BATCH_BUCKETS)
+        self.step = histogram("step_seconds", "Time of one decoding step.", SHORT_BUCKETS)
+        self.encoder = histogram("encoder_seconds", "Time of one encoder batch.", SHORT_BUCKETS)
+        self.encoded = counter("encoded_sentences", "Sources encoded.")
+        self.source_tokens = counter("source_tokens", "Tokens read by the encoder.")
+        self.target_tokens = counter("target_tokens", "Tokens chosen, forced prefixes left out.")
+        self.requests = counter("requests", "Lines and next-token requests accepted.")
+        finished = counter("finished", "Requests answered, by reason.", ("reason",))
+        self.finished = {reason: finished.labels(name) for reason, name in FINISHES.items()}
+        failed = counter("failed", "Requests accepted but not answered.", ("reason",))
+        self.failed = {kind: failed.labels(name) for kind, name in FAILURES.items()}
+
+
+class EngineMetrics(EngineObserver):
+    """Counts and times events; called on the engine's threads, so each method is a few adds.
+
+    Nothing is seen of it before `begin`, so that warming up is not taken for work. Refusals are
+    not counted here but where calls end: the services refuse most before the engine sees them.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._shown = EngineSeries(registry)
+        self._series = EngineSeries(CollectorRegistry())
+
+    def begin(self) -> None:
+        """Show what happens from now on."""
+        self._series = self._shown
 
     def request_queued(self) -> None:
         """See `EngineObserver`."""
-        self._requests.inc()
+        self._series.requests.inc()
 
     def request_admitted(self, queue_seconds: float) -> None:
         """See `EngineObserver`."""
-        self._queue.observe(queue_seconds)
+        self._series.queue.observe(queue_seconds)
 
     def first_token(self, seconds: float) -> None:
         """See `EngineObserver`."""
-        self._first_token.observe(seconds)
+        self._series.first_token.observe(seconds)
 
     def request_finished(
         self, reason: FinishReason | None, output_tokens: int, _source_tokens: int, seconds: float
     ) -> None:
         """See `EngineObserver`."""
-        self._finished.labels("next_token" if reason is None else reason.name.lower()).inc()
-        if reason is None:
-            return
-        self._target_tokens.inc(output_tokens)
-        if output_tokens > 1:
-            self._per_token.observe(seconds / (output_tokens - 1))
+        series = self._series
+        series.finished[reason].inc()
+        if reason is not None:
+            series.target_tokens.inc(output_tokens)
+            if output_tokens > 1:
+                series.per_token.observe(seconds / (output_tokens - 1))
 
     def request_failed(self, error: EngineError) -> None:
         """See `EngineObserver`."""
-        self._failed.labels(FAILURES.get(type(error), "failed")).inc()
+        self._series.failed.get(type(error), self._series.failed[EngineFailedError]).inc()
 
     def step(self, rows: int, seconds: float) -> None:
         """See `EngineObserver`."""
-        self._rows.observe(rows)
-        self._step.observe(seconds)
+        self._series.rows.observe(rows)
+        self._series.step.observe(seconds)
 
     def encoded(self, sentences: int, tokens: int, seconds: float) -> None:
         """See `EngineObserver`."""
-        self._encoder.observe(seconds)
-        self._encoded_sentences.inc(sentences)
-        self._source_tokens.inc(tokens)
+        series = self._series
+        series.encoder.observe(seconds)
+        series.encoded.inc(sentences)
+        series.source_tokens.inc(tokens)
 
 
 class EngineLevels(Collector):

@@ -2,6 +2,8 @@
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 import structlog
@@ -29,18 +31,25 @@ def build_logger(config: Config, stream: TextIO | None = None) -> FilteringBound
     return logger.bind()
 
 
-class ForwardingHandler(logging.Handler):
-    """Brings the records of the standard library's loggers (grpc's above all) into ours."""
+@contextmanager
+def forwarding(logger: FilteringBoundLogger) -> Iterator[None]:
+    """Bring warnings of the standard library's loggers (gRPC's above all) into ours."""
+    root, handler = logging.getLogger(), _ForwardingHandler(logger)
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
 
+
+class _ForwardingHandler(logging.Handler):
     def __init__(self, logger: FilteringBoundLogger) -> None:
-        super().__init__()
+        super().__init__(logging.WARNING)
         self._logger = logger
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record as an event ``library``."""
-        level = max(record.levelno, LEVELS["debug"])
-        self._logger.log(
-            min(level, LEVELS["error"]) // 10 * 10,
+        write = self._logger.error if record.levelno >= logging.ERROR else self._logger.warning
+        write(
             "library",
             logger=record.name,
             message=record.getMessage(),
@@ -58,5 +67,5 @@ def _processors(config: Config, *, colors: bool) -> list[Processor]:
     return [
         *first,
         structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(ensure_ascii=False),
+        structlog.processors.JSONRenderer(),  # in ASCII: a line stays a line for every reader
     ]

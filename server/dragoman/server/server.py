@@ -139,6 +139,7 @@ class Server:
         self._backend = await load_backend(
             self.config, self._engine_metrics, self._load_engine, self._tokenizers
         )
+        self._engine_metrics.begin()
         self._gate.open(self._backend)
         await self._health.set(serving=True)
         self._watch = asyncio.create_task(self._watch_engine(self._backend), name="engine-watch")
@@ -160,7 +161,8 @@ class Server:
             await unload(self._backend)
         await asyncio.to_thread(self._endpoint.stop)
         self._tokenizers.shutdown()
-        self._logger.info("stopped", exit_code=self.exit_code)
+        if self._watch is not None:
+            self._logger.info("stopped", exit_code=self.exit_code)
 
     async def _settle(self) -> None:
         """Serve on for a moment: balancers and clients need time to see NOT_SERVING."""

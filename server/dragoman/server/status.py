@@ -97,7 +97,7 @@ def problem_of(error: Exception) -> Problem:
                 reason,
                 str(error),
                 violations=_violations(error),
-                metadata={MODEL_KEY: error.name} if isinstance(error, UnknownModelError) else {},
+                metadata=_metadata(error),
                 retry_after_seconds=_retry_after_seconds(error, code),
             )
     error_id = secrets.token_hex(8)
@@ -135,6 +135,11 @@ _FORESEEN: tuple[tuple[Kinds, grpc.StatusCode, ErrorReason], ...] = (
     ),
     (RequestCancelledError, grpc.StatusCode.CANCELLED, ErrorReason.CANCELLED),
 )
+
+
+def _metadata(error: Exception) -> dict[str, str]:
+    # Trailers have a size limit that a made-up name must not break.
+    return {MODEL_KEY: error.name[:200]} if isinstance(error, UnknownModelError) else {}
 
 
 def _violations(error: Exception) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,300 @@
+"""Real servers for tests: on a thread of this process, or in a process of their own."""
+
+import asyncio
+import io
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2, status_pb2
+
+from dragoman.engine import Engine, EngineStatistics
+from dragoman.server import Config
+from dragoman.server.loading import LoadEngine
+from dragoman.server.logs import build_logger
+from dragoman.server.server import Server
+from dragoman.v1 import (
+    model_pb2,
+    model_pb2_grpc,
+    translation_pb2,
+    translation_pb2_grpc,
+)
+
+T = TypeVar("T")
+M = TypeVar("M", bound=Message)
+DEADLINE = 30.0
+
+
+def config(bundle: Path, **settings: Any) -> Config:
+    """Settings of a server on free ports that stops without waiting."""
+    defaults: dict[str, Any] = {
+        "bundle": bundle,
+        "port": 0,
+        "metrics_port": 0,
+        "settle_seconds": 0,
+        "decoder_threads": 1,
+        "encoder_threads": 1,
+    }
+    return Config(**(defaults | settings))
+
+
+class Hosted:
+    """A server that runs on an event loop in a thread, with a channel to it."""
+
+    def __init__(self, server: Server, loop: asyncio.AbstractEventLoop, logs: io.StringIO) -> None:
+        self.server = server
+        self.loop = loop
+        self.logs = logs
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{server.port}")
+        self.translation = translation_pb2_grpc.TranslationServiceStub(self.channel)
+        self.models = model_pb2_grpc.ModelServiceStub(self.channel)
+
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the server's loop."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(DEADLINE)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine behind the server."""
+        backend = self.server._backend
+        assert backend is not None
+        return backend.engine
+
+    def translate(self, *contents: str, **fields: Any) -> translation_pb2.TranslateTextResponse:
+        """Call TranslateText."""
+        request = translation_pb2.TranslateTextRequest(contents=contents, **fields)
+        return self.translation.TranslateText(request, timeout=DEADLINE)
+
+    def text(self, content: str) -> str:
+        """Translate one text."""
+        return self.translate(content).translations[0].text
+
+    def stream(
+        self, content: str, **fields: Any
+    ) -> list[translation_pb2.StreamTranslateTextResponse]:
+        """Call StreamTranslateText to its end."""
+        request = translation_pb2.StreamTranslateTextRequest(content=content, **fields)
+        return list(self.translation.StreamTranslateText(request, timeout=DEADLINE))
+
+    def predict(self, **fields: Any) -> translation_pb2.PredictNextTokenResponse:
+        """Call PredictNextToken."""
+        request = translation_pb2.PredictNextTokenRequest(**fields)
+        return self.translation.PredictNextToken(request, timeout=DEADLINE)
+
+    def model(self) -> model_pb2.Model:
+        """Call GetModel."""
+        return self.models.GetModel(model_pb2.GetModelRequest(), timeout=DEADLINE).model
+
+    def log_lines(self, event: str) -> list[dict[str, Any]]:
+        """The log lines of one event."""
+        lines = [json.loads(line) for line in self.logs.getvalue().splitlines()]
+        return [line for line in lines if line["event"] == event]
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The sum of the samples of a metric that have these labels."""
+        return sum(
+            sample.value
+            for family in self.server.registry.collect()
+            for sample in family.samples
+            if sample.name == name and labels.items() <= sample.labels.items()
+        )
+
+    def assert_at_rest(self) -> None:
+        """Every call ended in one status; every slot is free; no line is counted as in work."""
+        backend = self.server._backend
+        assert backend is not None
+
+        def busy() -> list[float]:
+            now: EngineStatistics = backend.engine.statistics()
+            started = self.metric("grpc_server_started_total")
+            handled = self.metric("grpc_server_handled_total")
+            return [
+                started - handled,
+                now.slots_created - now.slots_released,
+                now.pending,
+                backend.runner.admission.taken,
+                len(backend.runner.live),
+            ]
+
+        assert eventually(lambda: not any(busy())), busy()
+
+
+@contextmanager
+def hosted(settings: Config, load_engine: LoadEngine = Engine.load) -> Iterator[Hosted]:
+    """Run a server in a thread while the block runs; it must stop without leaving anything."""
+    before = {thread.ident for thread in threading.enumerate()}
+    logs = io.StringIO()
+    server = Server(settings, build_logger(settings, logs), load_engine)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="test-server", daemon=True)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(DEADLINE)
+        host = Hosted(server, loop, logs)
+        try:
+            yield host
+        finally:
+            host.channel.close()
+            asyncio.run_coroutine_threadsafe(server.__aexit__(), loop).result(DEADLINE)
+            assert asyncio.run_coroutine_threadsafe(leftovers(), loop).result(DEADLINE) == []
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(DEADLINE)
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+    assert eventually(lambda: not new_threads(before)), new_threads(before)
+
+
+async def leftovers() -> list[str]:
+    """Names of the tasks, besides this one, that are still alive a moment later."""
+    current = asyncio.current_task()
+    for _ in range(100):
+        rest = [task for task in asyncio.all_tasks() if task is not current]
+        if not rest:
+            break
+        await asyncio.sleep(0.02)
+    return [str(task) for task in rest]
+
+
+def new_threads(before: set[int | None]) -> list[str]:
+    """Names of our threads that were not there before (gRPC's own stay for the process)."""
+    return [
+        thread.name
+        for thread in threading.enumerate()
+        if thread.ident not in before and thread.name.startswith(("dragoman", "test-server"))
+    ]
+
+
+def eventually(condition: Callable[[], object], seconds: float = 10.0) -> bool:
+    """Whether a condition holds within some time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return bool(condition())
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a failed call said.
+
+    Attributes:
+        code: name of the status code.
+        message: the status message.
+        trailers: the trailing metadata.
+        reason: of the one ErrorInfo.
+        metadata: of the ErrorInfo.
+        violations: (field, description) of the BadRequest.
+        retry_seconds: of the RetryInfo.
+    """
+
+    code: str
+    message: str
+    trailers: dict[str, str | bytes]
+    reason: str
+    metadata: dict[str, str]
+    violations: list[tuple[str, str]]
+    retry_seconds: float | None
+
+    @classmethod
+    def of(cls, error: Any) -> "Failure":
+        """Read an error of either stack of gRPC."""
+        trailers = dict(error.trailing_metadata() or ())
+        assert "grpc-status-details-bin" in trailers, f"{error.code()} {error.details()}"
+        status = status_pb2.Status.FromString(trailers["grpc-status-details-bin"])
+        assert (status.code, status.message) == (error.code().value[0], error.details())
+        (info,) = _unpacked(status, error_details_pb2.ErrorInfo)
+        assert info.domain == "dragoman.v1"
+        requests = _unpacked(status, error_details_pb2.BadRequest)
+        retries = _unpacked(status, error_details_pb2.RetryInfo)
+        return cls(
+            code=error.code().name,
+            message=error.details(),
+            trailers=trailers,
+            reason=info.reason,
+            metadata=dict(info.metadata),
+            violations=[(v.field, v.description) for r in requests for v in r.field_violations],
+            retry_seconds=sum(r.retry_delay.ToMilliseconds() for r in retries) / 1000
+            if retries
+            else None,
+        )
+
+
+def _unpacked(status: status_pb2.Status, kind: type[M]) -> list[M]:
+    found = []
+    for detail in status.details:
+        message = kind()
+        if detail.Unpack(message):
+            found.append(message)
+    return found
+
+
+def outcome(call: Callable[[], T]) -> T | Failure:
+    """What a call gave, or how it failed."""
+    try:
+        return call()
+    except grpc.RpcError as error:
+        return Failure.of(error)
+
+
+def failure(call: Callable[[], object]) -> Failure:
+    """The failure of a call that must fail."""
+    failed = outcome(call)
+    assert isinstance(failed, Failure), failed
+    return failed
+
+
+class Process:
+    """``python -m dragoman.server`` in a process of its own."""
+
+    def __init__(self, *flags: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "dragoman.server", *flags],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.lines: list[str] = []
+        self.port = self.metrics_port = 0
+
+    def wait_for(self, event: str) -> dict[str, Any]:
+        """Read the log up to the line of this event."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line)
+            entry: dict[str, Any] = json.loads(line)
+            if entry["event"] == "listening":
+                self.port, self.metrics_port = entry["port"], entry["metrics_port"]
+            if entry["event"] == event:
+                return entry
+        raise AssertionError(f"no {event} in:\n{''.join(self.lines)}")
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end; give exit code and what was left of standard error."""
+        _, rest = self.process.communicate(timeout=DEADLINE)
+        return self.process.returncode, rest
+
+
+@contextmanager
+def process(bundle: Path, *flags: str) -> Iterator[Process]:
+    """A server process, serving; killed at the end if it still runs."""
+    threads = ("--decoder-threads", "1", "--encoder-threads", "1")
+    server = Process(
+        "--bundle", str(bundle), "--port", "0", "--metrics-port", "0", *threads, *flags
+    )
+    try:
+        server.wait_for("serving")
+        yield server
+    finally:
+        server.process.kill()
+        server.process.communicate()
