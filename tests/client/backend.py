@@ -173,15 +173,7 @@ class Shouting(translation_pb2_grpc.TranslationServiceServicer):
     ) -> translation_pb2.NextTokenPrediction:
         ids = prefix.token_ids.ids or [ord(letter) for letter in prefix.text]
         return translation_pb2.NextTokenPrediction(
-            candidates=[
-                translation_pb2.TokenCandidate(
-                    token_id=index,
-                    piece=f"▁{index}",
-                    text=f" {index}",
-                    log_probability=-index - 0.25,
-                )
-                for index in range(request.top_k)
-            ],
+            candidates=[_candidate(index) for index in range(request.top_k)],
             queried_tokens=[
                 translation_pb2.QueriedToken(
                     token_id=token, piece=f"▁{token}", text="", log_probability=-9.5, rank=token + 1
@@ -238,6 +230,12 @@ class Models(model_pb2_grpc.ModelServiceServicer):
         raise AssertionError
 
 
+def _candidate(index: int) -> translation_pb2.TokenCandidate:
+    return translation_pb2.TokenCandidate(
+        token_id=index, piece=f"▁{index}", text=f" {index}", log_probability=-index - 0.25
+    )
+
+
 def pieces(text: str) -> list[str]:
     """A text in pieces that begin with a space, an empty one among them."""
     first, *others = text.split(" ")
@@ -273,6 +271,8 @@ def served(
             ("grpc.max_receive_message_length", max_message_bytes),
             ("grpc.max_send_message_length", -1),
             ("grpc.so_reuseport", 0),
+            ("grpc.http2.min_ping_interval_without_data_ms", 10),
+            ("grpc.http2.max_ping_strikes", 0),
         ],
     )
     for servicer in servicers:

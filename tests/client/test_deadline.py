@@ -79,13 +79,13 @@ async def test_a_port_that_accepts_and_says_nothing(stack: Stack) -> None:
             assert time.monotonic() - begun < 10
 
 
-@pytest.mark.parametrize("timeout", [0, -1, math.nan, math.inf])
-async def test_what_is_no_limit(stack: Stack, address: str, timeout: float) -> None:
-    with pytest.raises(InvalidArgumentError, match="timeout: .* is not a time of more than 0 s"):
-        Client(address, timeout=timeout)
+@pytest.mark.parametrize("limit", [0, -1, math.nan, math.inf])
+async def test_what_is_no_limit(stack: Stack, address: str, limit: float) -> None:
+    with pytest.raises(InvalidArgumentError, match=r"timeout: .* is not a time of more than 0 s"):
+        Client(address, timeout=limit)
     async with stack.client(address) as client:
         with pytest.raises(InvalidArgumentError):
-            await client.translate("one", timeout=timeout)
+            await client.translate("one", timeout=limit)
 
 
 def test_the_sentinel_is_not_none_and_says_its_name() -> None:

@@ -17,6 +17,7 @@ BUF = Path(sys.executable).parent / "buf"
 def buf(*arguments: str, folder: Path = PROTOS) -> tuple[int, str]:
     done = subprocess.run(
         [BUF, *arguments],
+        check=False,
         cwd=folder,
         capture_output=True,
         text=True,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from contextlib import suppress
 from types import ModuleType
 from typing import Any
@@ -18,13 +19,9 @@ import grpc
 import grpc.aio
 
 from dragoman.client._calls import Stubs
+from dragoman.client._forks import forks
 from dragoman.client._settings import Settings
-from dragoman.client.errors import ClientClosedError, ForkError
-
-_FALSE = ("0", "f", "false", "n", "no")
-
-_first_user: list[int] = []
-"""The process that was the first to make a channel, if any."""
+from dragoman.client.errors import ClientClosedError
 
 _inherited: list[object] = []
 """Channels of the parent process, kept in a child so that nothing ever touches them again."""
@@ -72,15 +69,19 @@ class ProcessChannels:
             mine.channel.close()
         return opened
 
-    def close(self) -> bool:
-        """Close this process's channel, if there is one: gives whether there was."""
+    def close(self) -> None:
+        """Close the channel of this process, if there is one."""
         self._closed = True
         opened = self._opened.pop(os.getpid(), None)
         _inherited.extend(self._opened.values())
         self._opened.clear()
-        if opened is not None:
+        # At the end of Python the threads that gRPC would wait for stand still.
+        if opened is not None and not sys.is_finalizing():
             opened.channel.close()
-        return opened is not None
+
+    def is_open(self) -> bool:
+        """Whether this process made a channel that is not closed."""
+        return os.getpid() in self._opened
 
 
 class LoopChannels:
@@ -117,6 +118,7 @@ class LoopChannels:
         here = asyncio.get_running_loop()
         opened, self._opened = dict(self._opened), WeakKeyDictionary()
         for loop, entry in opened.items():
+            forks.closed(entry.channel)
             if loop is here:
                 await entry.channel.close()
             else:
@@ -141,14 +143,11 @@ def _check_open(closed: bool) -> None:
 
 
 def _make(stack: ModuleType, settings: Settings) -> Any:  # noqa: ANN401 - either stack's channel
-    if not _first_user:
-        _first_user.append(os.getpid())
-    support = os.environ.get("GRPC_ENABLE_FORK_SUPPORT", "").lower()
-    if support in _FALSE and _first_user[0] != os.getpid():
-        raise ForkError(
-            f"this process was forked after gRPC's start, with GRPC_ENABLE_FORK_SUPPORT={support}"
-        )
+    forks.check(aio=stack is grpc.aio)
     options, credentials = settings.channel_options(), settings.credentials()
     if credentials is None:
-        return stack.insecure_channel(settings.address, options=options)
-    return stack.secure_channel(settings.address, credentials, options=options)
+        channel = stack.insecure_channel(settings.address, options=options)
+    else:
+        channel = stack.secure_channel(settings.address, credentials, options=options)
+    forks.opened(channel, aio=stack is grpc.aio)
+    return channel

@@ -46,6 +46,8 @@ class Settings:
         check_timeout(self.keepalive_seconds, "keepalive_seconds")
         check_timeout(self.keepalive_timeout_seconds, "keepalive_timeout_seconds")
         pairs_of(self.metadata)
+        if self.tls is not None:
+            read_pems(self.tls)
         if not 1 <= self.max_attempts <= 5:
             raise InvalidArgumentError.of("max_attempts", f"{self.max_attempts} is not in 1..5")
         if not 1 <= self.max_message_bytes < 2**31:
@@ -54,15 +56,10 @@ class Settings:
             )
 
     def credentials(self) -> grpc.ChannelCredentials | None:
-        """What a secure channel needs; None for a channel in plain text."""
+        """What a secure channel needs, read anew each time; None for a channel in plain text."""
         if self.tls is None:
             return None
-        roots = pem(self.tls.root_certificates, "tls.root_certificates")
-        chain = pem(self.tls.certificate_chain, "tls.certificate_chain")
-        key = pem(self.tls.private_key, "tls.private_key", "PRIVATE KEY")
-        if (chain is None) is not (key is None):
-            missing = "certificate_chain" if chain is None else "private_key"
-            raise InvalidArgumentError.of(f"tls.{missing}", "needed beside the other one")
+        roots, chain, key = read_pems(self.tls)
         return grpc.ssl_channel_credentials(roots, key, chain)
 
     def channel_options(self) -> list[tuple[str, str | int]]:
@@ -82,8 +79,10 @@ class Settings:
         ]
         if self.keepalive_seconds is not None:
             options += [
-                ("grpc.keepalive_time_ms", max(1, round(self.keepalive_seconds * 1000))),
-                ("grpc.keepalive_timeout_ms", max(1, round(self.keepalive_timeout_seconds * 1000))),
+                ("grpc.keepalive_time_ms", _milliseconds(self.keepalive_seconds)),
+                ("grpc.keepalive_timeout_ms", _milliseconds(self.keepalive_timeout_seconds)),
+                # Without this one, a lost connection is found out after a minute only.
+                ("grpc.http2.ping_timeout_ms", _milliseconds(self.keepalive_timeout_seconds)),
                 ("grpc.http2.max_pings_without_data", 0),
             ]
         if self.tls is not None and self.tls.server_name is not None:
@@ -135,12 +134,23 @@ def pairs_of(metadata: Metadata) -> tuple[tuple[str, str | bytes], ...]:
     return tuple(_pair(key, value) for key, value in metadata.items())
 
 
-def pem(source: bytes | str | Path | None, field: str, kind: str = "CERTIFICATE") -> bytes | None:
-    """The content of a PEM source; None for none.
+def read_pems(tls: Tls) -> tuple[bytes | None, bytes | None, bytes | None]:
+    """Root certificates, certificate chain and private key; None for what is not given.
 
     Raises:
-        InvalidArgumentError: it cannot be read, or holds no block of the `kind`.
+        InvalidArgumentError: one cannot be read, is no PEM, or stands alone.
     """
+    roots = _pem(tls.root_certificates, "tls.root_certificates", "CERTIFICATE")
+    chain = _pem(tls.certificate_chain, "tls.certificate_chain", "CERTIFICATE")
+    key = _pem(tls.private_key, "tls.private_key", "PRIVATE KEY")
+    if chain is None and key is not None:
+        raise InvalidArgumentError.of("tls.certificate_chain", "needed beside tls.private_key")
+    if key is None and chain is not None:
+        raise InvalidArgumentError.of("tls.private_key", "needed beside tls.certificate_chain")
+    return roots, chain, key
+
+
+def _pem(source: bytes | str | Path | None, field: str, kind: str) -> bytes | None:
     if source is None:
         return None
     try:
@@ -148,7 +158,9 @@ def pem(source: bytes | str | Path | None, field: str, kind: str = "CERTIFICATE"
         if kind == "CERTIFICATE":
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=content.decode())
     except (OSError, ValueError) as error:
-        raise InvalidArgumentError.of(field, f"no PEM certificate can be read: {error}") from error
+        raise InvalidArgumentError.of(
+            field, f"no PEM {kind.lower()} can be read: {error}"
+        ) from error
     if f"{kind}-----".encode() not in content:
         raise InvalidArgumentError.of(field, f"no PEM block of a {kind.lower()}")
     return content
@@ -163,6 +175,10 @@ def _pair(key: str, value: str | bytes) -> tuple[str, str | bytes]:
     if isinstance(value, str) and not (value.isascii() and value.isprintable()):
         raise InvalidArgumentError.of("metadata", f"the value of {key!r} is not printable ASCII")
     return name, value
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, round(seconds * 1000))
 
 
 def _check_address(address: str) -> None:

@@ -6,7 +6,7 @@ import socket
 import ssl
 from typing import Any
 
-from dragoman.client._settings import Settings, pem
+from dragoman.client._settings import Settings, read_pems
 from dragoman.client.errors import DragomanError, UnreachableError
 from dragoman.client.options import Tls
 
@@ -50,7 +50,7 @@ def _host_and_port(address: str) -> tuple[str, str]:
 def _certificate_names(
     host: str, port: str, tls: Tls, expected: str, limit: float
 ) -> tuple[str, ...]:
-    roots = pem(tls.root_certificates, "tls.root_certificates")
+    roots, _, _ = read_pems(tls)
     context = ssl.create_default_context(cadata=roots.decode() if roots else None)
     context.check_hostname = False
     try:

@@ -36,7 +36,8 @@ class AsyncClient(BaseClient[grpc.aio.Channel]):
     >>> async with AsyncClient("127.0.0.1:50051") as client:
     ...     print((await client.translate("Good morning.")).text)
 
-    Cancelling the task that waits for a call cancels the call.
+    Cancelling the task that waits for a call cancels the call. Close it before a fork: while one
+    is open in the parent, calls of an `AsyncClient` in the child raise `ForkError`.
 
     Args:
         channel: a `grpc.aio.Channel` to use instead of making one.

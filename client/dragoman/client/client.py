@@ -13,6 +13,7 @@ import grpc
 from dragoman.client._base import BaseClient
 from dragoman.client._calls import Call
 from dragoman.client._channels import ProcessChannels
+from dragoman.client._forks import forks
 from dragoman.client._settings import Settings
 from dragoman.client.models import Model
 from dragoman.client.options import CallOptions, ModelOptions, TranslateOptions
@@ -60,8 +61,9 @@ class Client(BaseClient[grpc.Channel]):
         InvalidArgumentError: a value is out of its range.
         TypeError: a value is of a wrong type.
 
-    Where another thread may be in the middle of a stream while the process forks, set
-    ``GRPC_ENABLE_FORK_SUPPORT=1`` in the environment before Python starts.
+    A process that forks in the middle of a stream, or while another thread waits for a call, must
+    have ``GRPC_ENABLE_FORK_SUPPORT=1`` in its environment from the start; without it, calls in the
+    child raise `ForkError`.
     """
 
     def _connect(self, settings: Settings, channel: grpc.Channel | None) -> None:
@@ -236,13 +238,17 @@ class Client(BaseClient[grpc.Channel]):
 
     def __del__(self) -> None:
         channels = getattr(self, "_channels", None)
-        if channels is not None and channels.close():
+        if channels is None:
+            return
+        if channels.is_open():
             warnings.warn(f"unclosed {self!r}", ResourceWarning, stacklevel=2, source=self)
+        channels.close()
 
     def _run(self, call: Call[Result]) -> Result:
         while True:
             try:
-                return call.parse(call.start(self._channels.stubs()))
+                with forks.call_under_way():
+                    return call.parse(call.start(self._channels.stubs()))
             except grpc.RpcError as error:
                 failure = call.explain(call.failure(error))
                 pause = call.attempts.pause_after(failure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
@@ -12,6 +13,7 @@ import grpc
 
 from dragoman.client._assembly import Assembly
 from dragoman.client._calls import Call, Stubs
+from dragoman.client._forks import forks
 from dragoman.client.errors import CancelledError, DragomanError
 from dragoman.client.results import Chunk, Translation
 from dragoman.v1.translation_pb2 import StreamTranslateTextResponse
@@ -35,6 +37,7 @@ class TranslationStream(Iterator[Chunk]):
         self._assembly = Assembly()
         self._reading: Any = None
         self._pid = os.getpid()
+        self._token = object()
         self._ended = False
         self._cancelled = False
 
@@ -64,7 +67,7 @@ class TranslationStream(Iterator[Chunk]):
         while not self._ended:
             message = self._read()
             if message is None:
-                self._ended = True
+                self._end()
                 self._assembly.end()
             elif chunk := self._assembly.add(message):
                 return chunk
@@ -76,6 +79,7 @@ class TranslationStream(Iterator[Chunk]):
         # In a forked child, the call is the parent's.
         if self._reading is not None and self._pid == os.getpid():
             self._reading.cancel()
+            forks.end(self._token)
 
     def _read(self) -> StreamTranslateTextResponse | None:
         while True:
@@ -83,12 +87,17 @@ class TranslationStream(Iterator[Chunk]):
                 self._fail(CancelledError("the stream was cancelled"))
             try:
                 if self._reading is None:
-                    self._reading = self._call.start(self._stubs())
+                    self._start()
                 message: StreamTranslateTextResponse | None = next(self._reading, None)
             except grpc.RpcError as error:
                 time.sleep(self._pause_after(error))
             else:
                 return message
+
+    def _start(self) -> None:
+        self._pid = os.getpid()
+        self._reading = self._call.start(self._stubs())
+        forks.begin(self._token)
 
     def _pause_after(self, error: grpc.RpcError) -> float:
         failure = self._call.explain(self._call.failure(error))
@@ -98,8 +107,12 @@ class TranslationStream(Iterator[Chunk]):
         self._reading = None
         return pause
 
-    def _fail(self, failure: DragomanError, cause: BaseException | None = None) -> NoReturn:
+    def _end(self) -> None:
         self._ended = True
+        forks.end(self._token)
+
+    def _fail(self, failure: DragomanError, cause: BaseException | None = None) -> NoReturn:
+        self._end()
         raise self._assembly.marked(failure) from cause
 
     def __enter__(self) -> Self:
@@ -114,4 +127,6 @@ class TranslationStream(Iterator[Chunk]):
         self.cancel()
 
     def __del__(self) -> None:
-        self.cancel()
+        # At the end of Python a thread of gRPC may stand still with the lock of the call.
+        if not sys.is_finalizing():
+            self.cancel()
