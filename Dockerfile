@@ -21,7 +21,7 @@ RUN python3 -m pip install --no-deps . \
 FROM ${BASE}
 LABEL org.opencontainers.image.title="Dragoman" \
       org.opencontainers.image.description="A trained encoder-decoder Transformer behind gRPC" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0 AND GPL-3.0-or-later"
 RUN groupadd --gid 10001 dragoman \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin dragoman
 COPY --from=build /opt/dragoman /opt/dragoman

@@ -94,7 +94,7 @@ def test_the_metadata_names_both_licences(metadata: Message) -> None:
     files = metadata.get_all("License-File", [])
     assert "LICENSE" in files
     assert "server/dragoman/server/models/en-de/LICENSE" in files
-    assert metadata["License-Expression"].startswith("Apache-2.0")
+    assert metadata["License-Expression"] == "Apache-2.0 AND GPL-3.0-or-later"
 
 
 def test_torch_is_an_extra_only(pyproject: dict[str, Any]) -> None:
