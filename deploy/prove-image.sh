@@ -84,7 +84,7 @@ assert any("TranslateText" in line for line in lines)' || fail "metrics"
 
 say "stop while it works: nothing may be lost"
 texts=()
-for _ in $(seq 1000); do texts+=("The disk is full."); done
+for _ in $(seq 1000); do texts+=("If the connection is lost, the server tries again."); done
 # The caller is a container of its own: one inside the server's would be ended together with it.
 beside=$network
 [[ $network == host ]] || beside=container:$name
