@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -38,13 +39,16 @@ def serving(bundle: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "dragoman.server", "--host", _HOST, "--bundle", str(bundle)]
     settings = ["--log-format", "json", "--log-level", "info", *_FLAGS]
     clean = {key: value for key, value in os.environ.items() if not key.startswith("DRAGOMAN_")}
-    with subprocess.Popen(  # noqa: S603 - this interpreter, a path that the caller names
-        [*command, *settings],
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=clean,
-    ) as process:
+    with (
+        _ended_by_sigterm(),
+        subprocess.Popen(  # noqa: S603 - this interpreter, a path that the caller names
+            [*command, *settings],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=clean,
+        ) as process,
+    ):
         assert process.stderr is not None
         log = _Log(process.stderr)
         try:
@@ -52,6 +56,19 @@ def serving(bundle: Path) -> Iterator[str]:
         finally:
             _stop(process)
             log.join()
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does; it would leave the server behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Log(threading.Thread):
