@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 import grpc
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from dragoman.engine import Engine, EngineStatistics
+from dragoman.engine import Engine, EngineObserver, EngineOptions, EngineStatistics
 from dragoman.server import Config
 from dragoman.server.loading import LoadEngine
 from dragoman.server.logs import build_logger
@@ -57,6 +58,7 @@ class Hosted:
         self.channel = grpc.insecure_channel(f"127.0.0.1:{server.port}")
         self.translation = translation_pb2_grpc.TranslationServiceStub(self.channel)
         self.models = model_pb2_grpc.ModelServiceStub(self.channel)
+        self.health = health_pb2_grpc.HealthStub(self.channel)
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the server's loop."""
@@ -89,6 +91,18 @@ class Hosted:
         """Call PredictNextToken."""
         request = translation_pb2.PredictNextTokenRequest(**fields)
         return self.translation.PredictNextToken(request, timeout=DEADLINE)
+
+    def status(self, service: str = "") -> str:
+        """What the health service says of a service."""
+        request = health_pb2.HealthCheckRequest(service=service)
+        status: int = self.health.Check(request, timeout=DEADLINE).status
+        return str(health_pb2.HealthCheckResponse.ServingStatus.Name(status))
+
+    def start_line(self, text: str = "one", **options: Any) -> Any:
+        """Begin a TranslateText call; give its future."""
+        request = translation_pb2.TranslateTextRequest(contents=[text])
+        call: Any = self.translation.TranslateText
+        return call.future(request, **({"timeout": DEADLINE} | options))
 
     def model(self) -> model_pb2.Model:
         """Call GetModel."""
@@ -252,6 +266,46 @@ def failure(call: Callable[[], object]) -> Failure:
     failed = outcome(call)
     assert isinstance(failed, Failure), failed
     return failed
+
+
+class Valve:
+    """Holds an engine up between two steps, or breaks it there."""
+
+    def __init__(self) -> None:
+        self._open = threading.Event()
+        self._single = threading.Semaphore(0)
+        self._open.set()
+        self.error: Exception | None = None
+        self.steps = 0
+
+    def close(self) -> None:
+        """Hold the engine up after its next step; count its steps from now on."""
+        self._open.clear()
+        self.steps = 0
+
+    def open(self) -> None:
+        """Let it run."""
+        self._open.set()
+        self._single.release()
+
+    def let_step(self) -> None:
+        """Let it make one more step."""
+        self._single.release()
+
+    def load(self, bundle: Path, options: EngineOptions, observer: EngineObserver) -> Engine:
+        """Load an engine that this valve controls; it stands in for `Engine.load`."""
+        observed = observer.step
+
+        def step(rows: int, seconds: float) -> None:
+            observed(rows, seconds)
+            self.steps += 1
+            if not self._open.is_set():
+                self._single.acquire(timeout=DEADLINE)
+            if self.error is not None:
+                raise self.error
+
+        observer.step = step  # type: ignore[method-assign]
+        return Engine.load(bundle, options, observer)
 
 
 class Process:

@@ -185,7 +185,7 @@ class Server:
         self.exit_code = 1
         await self._health.set(serving=False)
         self._logger.error("engine_failed", exc_info=failure)
-        self._refuse(lambda: EngineFailedError("the engine has failed; the server is restarting"))
+        self._refuse(lambda: EngineFailedError("the engine has failed"))
         self._stop.set()
 
     def _refuse(self, error: Callable[[], EngineError | CallError]) -> None:

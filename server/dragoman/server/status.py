@@ -38,6 +38,7 @@ from dragoman.v1.errors import (
 )
 
 STATUS_DETAILS_TRAILER = "grpc-status-details-bin"
+ENGINE_FAILED = "the engine has failed; this server is about to end"
 RESTART_SECONDS = 1.0
 """When to try again a server that starts, drains or failed: another one may answer at once."""
 
@@ -95,7 +96,7 @@ def problem_of(error: Exception) -> Problem:
             return Problem(
                 code,
                 reason,
-                str(error),
+                _message(error),
                 violations=_violations(error),
                 metadata=_metadata(error),
                 retry_after_seconds=_retry_after_seconds(error, code),
@@ -135,6 +136,11 @@ _FORESEEN: tuple[tuple[Kinds, grpc.StatusCode, ErrorReason], ...] = (
     ),
     (RequestCancelledError, grpc.StatusCode.CANCELLED, ErrorReason.CANCELLED),
 )
+
+
+def _message(error: Exception) -> str:
+    # What broke the engine is for the log, which has it once, and not for clients.
+    return ENGINE_FAILED if isinstance(error, EngineFailedError) else str(error)
 
 
 def _metadata(error: Exception) -> dict[str, str]:

@@ -1,0 +1,144 @@
+"""An engine that breaks or hangs: typed errors, NOT_SERVING, an exit code."""
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2
+
+from dragoman.engine.sessions import DecoderSession
+from tests.server.harness import Hosted, Valve, config, eventually, failure, hosted
+
+
+def assert_failed(server: Hosted, calls: list[object]) -> None:
+    """Every pending and every new call says that the engine failed; health agrees within 1 s."""
+    begin = time.monotonic()
+    assert eventually(lambda: server.status() == "NOT_SERVING", 1.0)
+    assert time.monotonic() - begin <= 1.0
+    for call in calls:
+        failed = failure(call.result)  # type: ignore[attr-defined]
+        assert (failed.code, failed.reason) == ("UNAVAILABLE", "ENGINE_FAILED")
+        assert failed.retry_seconds
+    assert failure(lambda: server.translate("one")).reason == "ENGINE_FAILED"
+    assert server.status("dragoman.v1.TranslationService") == "NOT_SERVING"
+    assert server.server.exit_code == 1
+
+
+def test_a_broken_engine(tiny_bundle: Path) -> None:
+    valve = Valve()
+    with hosted(config(tiny_bundle, max_rows=2), valve.load) as server:
+        watch = server.health.Watch(health_pb2.HealthCheckRequest())
+        assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
+        valve.close()
+        calls = [server.start_line("four hundred") for _ in range(8)]
+        assert eventually(lambda: server.metric("dragoman_requests_total") == 8)
+        valve.error = RuntimeError("the cable is loose")
+        valve.open()
+        assert_failed(server, calls)
+        assert next(watch).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        (line,) = server.log_lines("engine_failed")
+        assert "the cable is loose" in line["exception"]
+        assert not any("cable" in str(entry) for entry in server.log_lines("call"))
+
+
+def test_a_hanging_engine(tiny_bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, hanging, released = DecoderSession.run, threading.Event(), threading.Event()
+
+    def hang(*args: object, **options: object) -> object:
+        if hanging.is_set():
+            released.wait(30)
+        return run(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(DecoderSession, "run", hang)
+    with hosted(config(tiny_bundle, stall_seconds=0.5)) as server:
+        hanging.set()
+        call = server.start_line("one")
+        assert eventually(lambda: server.status() == "NOT_SERVING", 3.0)
+        assert_failed(server, [call])
+        released.set()
+
+
+def test_a_busy_engine_is_no_hanging_one(tiny_bundle: Path) -> None:
+    with hosted(config(tiny_bundle, stall_seconds=0.3)) as server:
+        time.sleep(0.6)
+        server.text("\n".join(["nine thousand nine hundred"] * 300))
+        assert server.status() == "SERVING"
+
+
+def test_a_bug_of_ours_shows_an_id_and_nothing_else(
+    tiny_bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object) -> None:
+        raise RuntimeError("secret of the house")
+
+    monkeypatch.setattr("dragoman.server.answers.translations", broken)
+    with hosted(config(tiny_bundle)) as server:
+        failed = failure(lambda: server.translate("one"))
+        assert (failed.code, failed.reason) == ("INTERNAL", "INTERNAL")
+        assert "secret" not in failed.message
+        (line,) = server.log_lines("internal_error")
+        assert line["error_id"] == failed.metadata["error_id"]
+        assert "secret of the house" in line["exception"]
+        assert server.status() == "SERVING"
+        server.assert_at_rest()
+
+
+BROKEN_PROGRAM = """
+import threading
+from dragoman.engine.sessions import DecoderSession
+from dragoman.server.cli import main
+
+run = DecoderSession.run
+warm = []
+
+def broken(*args, **options):
+    if len(warm) > 60:
+        raise RuntimeError("the cable is loose")
+    warm.append(None)
+    return run(*args, **options)
+
+DecoderSession.run = broken
+main()
+"""
+
+
+def test_the_process_ends_with_1(tiny_bundle: Path) -> None:
+    flags = ("--bundle", str(tiny_bundle), "--port", "0", "--no-metrics", "--log-level", "error")
+    port_flags = ("--log-level", "info")
+    process = subprocess.Popen(
+        [sys.executable, "-c", BROKEN_PROGRAM, *flags, *port_flags],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        port = 0
+        for line in process.stderr:
+            if '"listening"' in line:
+                port = int(line.split('"port": ')[1].split(",")[0])
+            if '"serving"' in line:
+                break
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            call: Any = channel.unary_unary("/dragoman.v1.TranslationService/TranslateText")
+            lines = b"nine thousand nine hundred\n" * 500
+            request = b"\x12" + _varint(len(lines)) + lines
+            assert failure(lambda: call(request, timeout=30)).reason == "ENGINE_FAILED"
+        _, rest = process.communicate(timeout=30)
+        assert process.returncode == 1
+        assert "the cable is loose" in rest
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _varint(number: int) -> bytes:
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])

@@ -1,0 +1,168 @@
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from prometheus_client import CollectorRegistry
+from prometheus_client.parser import text_string_to_metric_families
+
+from dragoman.server.interceptors.base import Method
+from dragoman.server.metrics import CallMetrics, code_name
+from dragoman.v1 import translation_pb2
+from tests.number_words import english
+from tests.server.harness import DEADLINE, Hosted, config, failure, hosted
+
+EXPECTED = {
+    "grpc_server_started",
+    "grpc_server_handled",
+    "grpc_server_handling_seconds",
+    "dragoman_batch_rows",
+    "dragoman_build_info",
+    "dragoman_encoded_sentences",
+    "dragoman_encoder_seconds",
+    "dragoman_failed",
+    "dragoman_finished",
+    "dragoman_queue_seconds",
+    "dragoman_queued_requests",
+    "dragoman_rejections",
+    "dragoman_requests",
+    "dragoman_running_rows",
+    "dragoman_serving",
+    "dragoman_slots",
+    "dragoman_slots_created",
+    "dragoman_slots_released",
+    "dragoman_source_tokens",
+    "dragoman_step_seconds",
+    "dragoman_steps",
+    "dragoman_target_tokens",
+    "dragoman_time_per_output_token_seconds",
+    "dragoman_time_to_first_token_seconds",
+    "process_resident_memory_bytes",
+}
+
+
+def scrape(server: Hosted) -> str:
+    url = f"http://127.0.0.1:{server.server.metrics_port}/metrics"
+    with urllib.request.urlopen(url, timeout=DEADLINE) as answer:
+        text: str = answer.read().decode()
+        return text
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("OK", "OK"),
+        ("CANCELLED", "Canceled"),
+        ("INVALID_ARGUMENT", "InvalidArgument"),
+        ("DEADLINE_EXCEEDED", "DeadlineExceeded"),
+        ("UNIMPLEMENTED", "Unimplemented"),
+    ],
+)
+def test_codes_have_the_names_that_dashboards_know(code: str, name: str) -> None:
+    assert code_name(grpc.StatusCode[code]) == name
+
+
+def test_all_call_series_exist_from_the_start_at_zero() -> None:
+    registry = CollectorRegistry()
+    CallMetrics(registry, [Method("a.Service", "Do", "unary")])
+    samples = [sample for family in registry.collect() for sample in family.samples]
+    assert {sample.value for sample in samples} == {0.0}
+    handled = [sample for sample in samples if sample.name == "grpc_server_handled_total"]
+    assert len(handled) == 2 * len(grpc.StatusCode)
+    assert {sample.labels["grpc_service"] for sample in handled} == {"a.Service", "other"}
+
+
+def test_every_family_is_there_before_the_first_call(tiny_bundle: Path) -> None:
+    with hosted(config(tiny_bundle)) as server:
+        families = {
+            family.name: family for family in text_string_to_metric_families(scrape(server))
+        }
+    assert set(families) >= EXPECTED
+    for name, family in families.items():
+        assert family.samples, name
+        assert not any(sample.name.endswith("_created") for sample in family.samples)
+    idle = ("dragoman_requests", "dragoman_finished", "dragoman_failed", "dragoman_target_tokens")
+    for name in ("grpc_server_started", "grpc_server_handled", "dragoman_rejections", *idle):
+        assert {sample.value for sample in families[name].samples} == {0.0}, name
+
+
+def test_a_translation_in_figures(tiny_bundle: Path) -> None:
+    with hosted(config(tiny_bundle)) as server:
+        texts = [english(number) for number in (1234, 77, 5)]
+        response = server.translate(*texts, "")
+        usages = [translation.usage for translation in response.translations]
+        assert server.metric("dragoman_requests_total") == 3
+        assert server.metric("dragoman_finished_total", reason="stop") == 3
+        assert server.metric("dragoman_source_tokens_total") == sum(
+            usage.source_token_count for usage in usages
+        )
+        assert server.metric("dragoman_time_to_first_token_seconds_count") == 3
+        assert server.metric("dragoman_queue_seconds_count") == 3
+        assert server.metric("dragoman_encoded_sentences_total") == 3
+        target = sum(usage.target_token_count for usage in usages)
+        chosen = server.metric("dragoman_target_tokens_total")
+        assert target <= chosen <= target + 3  # the engine may count the ends of sentences
+        rows = server.metric("dragoman_batch_rows_sum")
+        assert chosen <= rows <= chosen + 3
+        server.stream("nine")
+        server.predict(text="nine")
+        assert server.metric("dragoman_finished_total", reason="next_token") == 1
+        server.assert_at_rest()
+        assert server.metric("dragoman_slots_created_total") == server.metric(
+            "dragoman_slots_released_total"
+        )
+
+
+def test_time_to_first_token_includes_the_queue(tiny_bundle: Path) -> None:
+    with hosted(config(tiny_bundle, max_rows=1)) as server:
+        server.translate(*[english(9999)] * 50)
+        queue = server.metric("dragoman_queue_seconds_sum")
+        assert server.metric("dragoman_time_to_first_token_seconds_sum") >= queue > 0
+
+
+def test_calls_are_counted_by_method_and_code(tiny_bundle: Path) -> None:
+    with hosted(config(tiny_bundle)) as server:
+        server.translate("one")
+        failure(server.translate)
+        server.stream("one")
+        server.status()
+        service = "dragoman.v1.TranslationService"
+        unary = {"grpc_service": service, "grpc_method": "TranslateText", "grpc_type": "unary"}
+        assert server.metric("grpc_server_started_total", **unary) == 2
+        assert server.metric("grpc_server_handled_total", **unary, grpc_code="OK") == 1
+        assert server.metric("grpc_server_handled_total", **unary, grpc_code="InvalidArgument") == 1
+        assert server.metric("grpc_server_handling_seconds_count", **unary) == 2
+        stream = {"grpc_method": "StreamTranslateText", "grpc_type": "server_stream"}
+        assert server.metric("grpc_server_handled_total", **stream, grpc_code="OK") == 1
+        assert server.metric("grpc_server_handled_total", grpc_method="Check") == 1
+        assert server.metric("dragoman_rejections_total", reason="invalid_field") == 1
+        server.assert_at_rest()
+
+
+def test_made_up_methods_make_no_series(tiny_bundle: Path) -> None:
+    with hosted(config(tiny_bundle)) as server:
+        before = len(scrape(server).splitlines())
+        for number in range(20):
+            call: Any = server.channel.unary_unary(f"/made.Up/Method{number}")
+            refused = failure(lambda call=call: call(b"", timeout=DEADLINE))  # type: ignore[misc]
+            assert (refused.code, refused.reason) == ("UNIMPLEMENTED", "METHOD_NOT_FOUND")
+        assert len(scrape(server).splitlines()) == before
+        assert server.metric("grpc_server_handled_total", grpc_service="other") == 20
+        server.assert_at_rest()
+
+
+def test_a_message_over_the_limit_is_refused_by_grpc(tiny_bundle: Path) -> None:
+    with hosted(config(tiny_bundle, max_message_bytes=10_000)) as server:
+        request = translation_pb2.TranslateTextRequest(contents=["\n" * 20_000])
+        with pytest.raises(grpc.RpcError) as caught:
+            server.translation.TranslateText(request, timeout=DEADLINE)
+        assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert server.text("one") == "eins"
+        server.assert_at_rest()
+
+
+def test_no_metrics_no_port(tiny_bundle: Path) -> None:
+    with hosted(config(tiny_bundle, metrics=False)) as server:
+        assert server.server.metrics_port is None
+        assert server.text("one") == "eins"
