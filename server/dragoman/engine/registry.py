@@ -38,6 +38,9 @@ class Plan:
     admitted: list[Job]
 
 
+_NOTHING = Plan([], [])
+
+
 class Registry:
     """Accepted requests until they end. All methods may be called from any thread."""
 
@@ -142,12 +145,14 @@ class Registry:
     def plan(self) -> Plan:
         """Decide what happens before the next step."""
         with self._lock:
-            for key in self._scheduler.expired(self._clock()):
+            now = self._clock()
+            if not self._ended and not self._scheduler.has_work(now):
+                return _NOTHING
+            for key in self._scheduler.expired(now):
                 self._ended.setdefault(key, DeadlineExceededError())
-            ended = self._take_ended() if self._ended else []
+            ended = self._take_ended()
             admitted = [self._jobs[key] for key in self._scheduler.admit()]
-            if ended or admitted:
-                self._for_encoder.notify()
+            self._for_encoder.notify()
         return Plan(ended, admitted)
 
     def _take_ended(self) -> list[tuple[Job, EngineError]]:
