@@ -1,11 +1,14 @@
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 from typer.testing import CliRunner
 
-from dragoman.training.checkpoint import load_model, load_state
+from dragoman.training.checkpoint import latest_checkpoint, load_model, load_state
 from dragoman.training.decode import greedy
 from dragoman.training.tokenizer import load_tokenizer
 from dragoman.training.trainer import Trainer, batch_loss
@@ -154,3 +157,25 @@ def test_a_wrong_recipe_is_one_line(recipe_file: Path) -> None:
     code, text = invoke(str(recipe_file), "--set", "training.steps=0")
     assert code == 1
     assert text.strip() == "dragoman train: training.steps: 0 must be >= 1"
+
+
+PROGRAM = "from dragoman.client.cli import main; main()"
+
+
+def test_a_signal_ends_the_run_with_a_checkpoint(recipe_file: Path) -> None:
+    output = recipe_file.parent / "run"
+    command = [sys.executable, "-c", PROGRAM, "train", str(recipe_file)]
+    limits = ["--output", str(output), "--set", "training.steps=1000000"]
+    with subprocess.Popen([*command, *limits], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("step 2/"):
+                process.send_signal(signal.SIGTERM)
+                break
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    checkpoint = latest_checkpoint(output)
+    assert checkpoint is not None
+    step = load_state(checkpoint)[1].step
+    assert step >= 2
+    assert f"stopped after step {step}; call it again to go on" in rest

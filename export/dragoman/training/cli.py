@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,7 +31,10 @@ def train(
         typer.Option("--set", help='A value of the recipe, as "training.steps=500".'),
     ] = None,
 ) -> None:
-    """Train a Transformer; an interrupted run goes on where its newest checkpoint stands."""
+    """Train a Transformer; a run goes on from its newest checkpoint.
+
+    SIGINT and SIGTERM end it after the update under way, with a checkpoint of that moment.
+    """
     keep_freed_memory()
     try:
         recipe = load_recipe(config, parse_overrides(override or []))
@@ -38,13 +42,15 @@ def train(
             trainer = Trainer(recipe, output or Path("runs") / config.stem, reporter)
             if not trainer.resume() and start_from is not None:
                 trainer.resume(start_from)
+            for name in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(name, lambda *_: trainer.stop())
             trainer.run()
     except (ConfigError, CheckpointError, OSError) as error:
         typer.echo(f"dragoman train: {error}", err=True)
         raise typer.Exit(1) from error
-    except KeyboardInterrupt as stop:
-        typer.echo("stopped; the newest checkpoint is kept", err=True)
-        raise typer.Exit(130) from stop
+    if trainer.stopping:
+        typer.echo(f"stopped after step {trainer.progress.step}; call it again to go on", err=True)
+        raise typer.Exit(130)
 
 
 def parse_overrides(entries: list[str]) -> dict[str, Any]:

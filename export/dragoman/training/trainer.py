@@ -70,6 +70,7 @@ class Trainer:
         self.optimizer = Optimizer(self.model, recipe.optimizer)
         self.progress = Progress()
         self.figures: DevFigures | None = None
+        self.stopping = False
 
     def resume(self, checkpoint: Path | None = None) -> bool:
         """Continue from `checkpoint`, or from the newest of this run; false where there is none."""
@@ -93,7 +94,7 @@ class Trainer:
         dev = self._dev_set()
         self.model.train()
         for epoch, index, batch in self._batches():
-            if self.progress.step >= last:
+            if self.progress.step >= last or self.stopping:
                 break
             with _attention_backend(self.device):
                 self._update(batch, epoch, index)
@@ -101,9 +102,18 @@ class Trainer:
             if dev is not None and (step % settings.evaluate_every == 0 or step == last):
                 self._evaluate(dev)
             if step % settings.checkpoint_every == 0 or step == last:
-                self.save(self.output / f"step-{step:08d}")
-                prune_checkpoints(self.output, settings.checkpoints_kept)
+                self._keep()
+        if self.stopping:
+            self._keep()
         return self.progress
+
+    def stop(self) -> None:
+        """Let `run` end after the update under way, with a checkpoint of it."""
+        self.stopping = True
+
+    def _keep(self) -> None:
+        self.save(self.output / f"step-{self.progress.step:08d}")
+        prune_checkpoints(self.output, self.recipe.training.checkpoints_kept)
 
     def save(self, path: Path, *, resumable: bool = True) -> None:
         """Write a checkpoint of this moment."""
