@@ -159,7 +159,7 @@ def test_a_wrong_recipe_is_one_line(recipe_file: Path) -> None:
     assert text.strip() == "dragoman train: training.steps: 0 must be >= 1"
 
 
-PROGRAM = "from dragoman.client.cli import main; main()"
+PROGRAM = "import sys; from dragoman.client.cli import main; sys.exit(main())"
 
 
 def test_a_signal_ends_the_run_with_a_checkpoint(recipe_file: Path) -> None:
