@@ -17,15 +17,16 @@ SHAPE = CacheShape(layers=1, rows=6, heads=2, head_size=2, target_capacity=32, s
 
 
 class Idle(Search):
-    """A search that only holds rows."""
+    """A search that only holds rows; `histories` says what each of them was fed."""
 
-    __slots__ = ("mark", "source_length", "steps")
+    __slots__ = ("histories", "mark", "source_length", "steps")
 
     def __init__(self, mark: int, width: int, source_length: int) -> None:
         super().__init__(width, candidates=1, all_log_probs=False)
         self.mark = mark
         self.source_length = source_length
         self.steps = 0
+        self.histories: list[tuple[float, ...]] = [()] * width
 
     def advance(self, step: Step) -> bool:
         return False
@@ -41,10 +42,11 @@ class Traffic(RuleBasedStateMachine):
         self.rows = Rows(self.cache, self.input, BOS)
         self.searches: list[Idle] = []
         self.marks = 0
+        self.fed = 0.0
 
     @property
     def used(self) -> int:
-        return sum(search.width for search in self.searches)
+        return sum(len(search.rows) for search in self.searches)
 
     @precondition(lambda self: self.used < SHAPE.rows)
     @rule(data=st.data(), source_length=st.integers(1, 30))
@@ -69,19 +71,37 @@ class Traffic(RuleBasedStateMachine):
 
     @rule()
     def step(self) -> None:
-        """Write each search's mark at the next position of its rows, as the graph would."""
+        """Write something new at the next position of each row, as the graph would."""
         active = self.rows.compact()
         assert active == self.used
         if any(search.steps >= SHAPE.target_capacity for search in self.searches):
             return
         tokens = [0] * active
         for search in self.searches:
-            for row in search.rows:
+            for place, row in enumerate(search.rows):
                 assert self.input.length[row] == search.steps
-                self.cache.target[:, :, row, :, search.steps] = search.mark
+                self.fed += 1
+                search.histories[place] = (*search.histories[place], self.fed)
+                self.cache.target[:, :, row, :, search.steps] = self.fed
                 tokens[row] = search.mark
             search.steps += 1
         self.rows.feed(tokens)
+
+    @precondition(lambda self: any(search.steps for search in self.searches))
+    @rule(data=st.data())
+    def rearrange(self, data: st.DataObject) -> None:
+        """Let a search continue some of its rows, each any number of times."""
+        search = data.draw(st.sampled_from([s for s in self.searches if s.steps]))
+        most = SHAPE.rows - self.used + len(search.rows)
+        places = st.integers(0, len(search.rows) - 1)
+        parents = data.draw(st.lists(places, min_size=1, max_size=most))
+        had, source = len(search.rows), self.cache.source.copy()
+        search.parents, search.parent_ids = parents, [search.mark] * len(parents)
+        self.rows.rearrange(search)
+        search.histories = [search.histories[parent] for parent in parents]
+        assert len(search.rows) == len(parents)
+        if len(parents) <= had:
+            assert (self.cache.source == source).all()
 
     @invariant()
     def every_search_finds_its_own(self) -> None:
@@ -89,15 +109,17 @@ class Traffic(RuleBasedStateMachine):
         assert len(taken) == len(set(taken)) == self.used
         assert self.rows.created - self.rows.released == self.used
         for search in self.searches:
-            for row in search.rows:
-                self._check(search, row)
+            for place, row in enumerate(search.rows):
+                self._check(search, row, search.histories[place])
 
-    def _check(self, search: Idle, row: int) -> None:
+    def _check(self, search: Idle, row: int, history: tuple[float, ...]) -> None:
         assert self.input.source_length[row] == search.source_length
         assert self.input.length[row] == search.steps
         assert self.input.token[row] == (search.mark if search.steps else BOS)
         assert (self.cache.source[:, :, row, :, : search.source_length] == search.mark).all()
-        assert (self.cache.target[:, :, row, :, : search.steps] == search.mark).all()
+        assert search.steps == len(history)
+        expected = np.array(history, np.float32)[:, None]
+        assert (self.cache.target[:, :, row, :, : search.steps] == expected).all()
 
 
 TestTraffic = Traffic.TestCase
@@ -143,3 +165,62 @@ def test_clearing_zeroes_the_rows_of_one_search() -> None:
     rows.clear(searches[0])
     assert not cache.source[:, :, 0].any()
     assert cache.source[:, :, 1].any()
+
+
+class Counting(Cache):
+    """A cache that notes what is copied."""
+
+    def __init__(self) -> None:
+        super().__init__(SHAPE)
+        self.targets: list[tuple[int, int, int]] = []
+        self.both: list[tuple[int, int]] = []
+
+    def copy_target(self, origin: int, row: int, length: int) -> None:
+        self.targets.append((origin, row, length))
+        super().copy_target(origin, row, length)
+
+    def copy(self, origin: int, row: int, length: int, source_length: int) -> None:
+        self.both.append((origin, row))
+        super().copy(origin, row, length, source_length)
+
+
+def rearranged(parents: list[int]) -> tuple[Counting, Idle, Rows]:
+    """A search on rows 0, 1 and 2, two steps old, that goes on in another way."""
+    cache = Counting()
+    rows = Rows(cache, StepInput.zeros(SHAPE.rows), BOS)
+    search = Idle(7, 3, 3)
+    rows.place(search, np.ones((1, 2, 2, 3, 2), np.float32))
+    for _ in range(2):
+        rows.feed([0] * rows.compact())
+    search.parents, search.parent_ids = parents, [10 + place for place in range(len(parents))]
+    rows.rearrange(search)
+    return cache, search, rows
+
+
+def test_an_order_that_changes_copies_nothing() -> None:
+    cache, search, rows = rearranged([2, 0, 1])
+    assert (cache.targets, cache.both) == ([], [])
+    assert search.rows == [2, 0, 1]
+    assert rows._input.token[:3].tolist() == [11, 12, 10]
+
+
+def test_only_a_row_that_is_needed_twice_is_copied() -> None:
+    cache, search, rows = rearranged([1, 1, 2])
+    assert (cache.targets, cache.both) == ([(1, 0, 2)], [])
+    assert search.rows == [1, 0, 2]
+    assert rows._input.token[:3].tolist() == [11, 10, 12]
+
+
+def test_rows_that_go_on_with_nothing_are_free_at_once() -> None:
+    cache, search, rows = rearranged([2])
+    assert rows.compact() == 1
+    assert search.rows == [0]
+    assert rows.created - rows.released == 1
+    assert cache.targets == [(2, 0, 2)]
+
+
+def test_a_new_row_gets_the_source_as_well() -> None:
+    cache, search, rows = rearranged([0, 0, 1, 2])
+    assert cache.both == [(0, 3)]
+    assert search.rows == [0, 3, 1, 2]
+    assert rows.compact() == 4

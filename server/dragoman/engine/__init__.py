@@ -8,6 +8,7 @@ from dragoman.engine import privacy
 
 # isort: split
 from dragoman.engine.bundle import Bundle
+from dragoman.engine.decoding import DecodingOptions, OnDeadline, SamplingOptions, Term
 from dragoman.engine.engine import Engine
 from dragoman.engine.errors import (
     BundleError,
@@ -27,7 +28,6 @@ from dragoman.engine.observer import EngineObserver
 from dragoman.engine.options import EngineLimits, EngineOptions
 from dragoman.engine.request import (
     Candidate,
-    DecodingOptions,
     Event,
     Failed,
     Finished,
@@ -72,6 +72,7 @@ __all__ = [
     "NextTokenRequest",
     "NextTokenResult",
     "NumericsError",
+    "OnDeadline",
     "OutOfBoundsError",
     "Prefix",
     "QueriedToken",
@@ -79,9 +80,11 @@ __all__ = [
     "RequestCancelledError",
     "RequestHandle",
     "RequestTiming",
+    "SamplingOptions",
     "SpecialTokens",
     "SplitText",
     "StreamDecoder",
+    "Term",
     "Tokenizer",
     "TokensCommitted",
     "TranslationRequest",

@@ -80,9 +80,13 @@ class Cache:
         """
         self.source[:, :, row, :, : encoded.shape[3]] = encoded
 
+    def copy_target(self, origin: int, row: int, length: int) -> None:
+        """Copy what is alive of one row's target to another that has the same source."""
+        self.target[:, :, row, :, :length] = self.target[:, :, origin, :, :length]
+
     def copy(self, origin: int, row: int, length: int, source_length: int) -> None:
         """Copy what is alive of one row to another."""
-        self.target[:, :, row, :, :length] = self.target[:, :, origin, :, :length]
+        self.copy_target(origin, row, length)
         self.source[:, :, row, :, :source_length] = self.source[:, :, origin, :, :source_length]
 
     def clear(self, row: int) -> None:

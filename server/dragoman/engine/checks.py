@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from dragoman.engine.decoding_checks import DecodingChecks
 from dragoman.engine.errors import InvalidRequestError
 from dragoman.engine.options import EngineLimits
 from dragoman.engine.request import (
@@ -22,6 +23,7 @@ class Checks:
         """Remember the limits."""
         self._limits = limits
         self._special = special
+        self._decoding = DecodingChecks(limits, special)
         self._no_text = frozenset((special.pad, special.bos, special.eos))
 
     def check(self, request: Request) -> None:
@@ -53,11 +55,9 @@ class Checks:
                 raise InvalidRequestError(field, token, bound)
 
     def _check_translation(self, request: TranslationRequest) -> None:
-        longest = self._limits.max_target_tokens
-        wanted = request.options.max_output_tokens
-        if wanted is not None and not 1 <= wanted <= longest:
-            raise InvalidRequestError("options.max_output_tokens", wanted, f"1 to {longest}")
-        self._check_prefix("prefix_ids", request.prefix_ids, wanted or longest)
+        longest = request.options.max_output_tokens or self._limits.max_target_tokens
+        self._decoding.check(request.options, len(request.prefix_ids))
+        self._check_prefix("prefix_ids", request.prefix_ids, longest)
 
     def _check_prefix(self, field: str, ids: tuple[int, ...], limit: int) -> None:
         if len(ids) >= limit:

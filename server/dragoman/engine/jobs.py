@@ -2,25 +2,38 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dragoman.engine.decoding import OnDeadline
 from dragoman.engine.options import EngineLimits
 from dragoman.engine.request import (
     EventCallback,
     FinishReason,
+    Hypothesis,
     NextTokenRequest,
     NextTokenResult,
-    Prefix,
     Request,
     RequestTiming,
     Result,
+    TokensCommitted,
     TranslationRequest,
     TranslationResult,
 )
 from dragoman.engine.scheduler import Ticket
-from dragoman.engine.search import Greedy, Prediction, Search, Vocabulary
+from dragoman.engine.search import (
+    Prediction,
+    Search,
+    TranslationSearch,
+    Vocabulary,
+    plan_searches,
+)
+
+# How long before its deadline a request ends that wants the best so far: time for the step that
+# is under way and for the answer to travel.
+DEADLINE_MARGIN = 0.05
 
 
 class Job(ABC):
@@ -30,7 +43,7 @@ class Job(ABC):
         ticket: what the scheduler knows of it.
         source_ids: tokens of its source.
         on_event: who hears of it.
-        stream: whether committed tokens are reported.
+        stream: whether committed tokens are reported as they come.
         searches: its branches.
         waiting: branches that have no rows yet, the next one last.
         running: branches that have rows.
@@ -38,6 +51,7 @@ class Job(ABC):
         submitted: when it was accepted.
         taken: when the encoder took it.
         first_token: when the first token after a prefix was chosen, or None.
+        finishes_early: whether it ends with what it has when its deadline nears.
     """
 
     def __init__(
@@ -47,7 +61,7 @@ class Job(ABC):
         self.ticket = Ticket(
             key=key,
             source_tokens=len(request.source_ids),
-            width=searches[0].width,
+            width=searches[0].most_rows,
             branches=len(searches),
             deadline=request.deadline,
         )
@@ -61,11 +75,12 @@ class Job(ABC):
         self.submitted = 0.0
         self.taken = 0.0
         self.first_token: float | None = None
+        self.finishes_early = False
 
     @property
     def rows(self) -> int:
-        """Rows that it has now."""
-        return sum(search.width for search in self.running)
+        """Rows that are set aside for it now."""
+        return sum(search.most_rows for search in self.running)
 
     @property
     def chosen(self) -> int:
@@ -86,13 +101,21 @@ class Job(ABC):
         """Of the best hypothesis, once all branches are over; None where there is none."""
         return None
 
+    def cut(self) -> bool:
+        """End it because of the deadline; whether there is anything to show for it."""
+        return False
+
+    def last_tokens(self) -> TokensCommitted | None:
+        """Give what is to be streamed of the answer and couldn't be streamed before."""
+        return None
+
     @abstractmethod
     def result(self, now: float) -> Result:
         """Give the answer, once all branches are over."""
 
 
 class TranslationJob(Job):
-    """A translation by one greedy search."""
+    """A translation by one search, or by several: one for each sample or alternative."""
 
     def __init__(
         self,
@@ -103,21 +126,46 @@ class TranslationJob(Job):
         on_event: EventCallback,
     ) -> None:
         """Begin a job for a request that was checked."""
-        prefix = Prefix(request.prefix_ids, request.starts_new_word)
-        limit = request.options.max_output_tokens or limits.max_target_tokens
-        self._search = Greedy(vocabulary, prefix, limit)
-        super().__init__(key, request, [self._search], on_event)
-        self.stream = request.stream
+        self._searches = plan_searches(request, vocabulary, limits)
+        super().__init__(key, request, self._searches, on_event)
+        self._options = request.options
+        self.stream = request.stream and len(self._searches) == 1
+        self._streams_late = request.stream and not self.stream
+        self.finishes_early = request.options.on_deadline is OnDeadline.BEST
+        if self.finishes_early and request.deadline is not None:
+            self.ticket.deadline = request.deadline - DEADLINE_MARGIN
 
     @property
-    def finish_reason(self) -> FinishReason:
-        """Why the output ended."""
-        return self._search.finish_reason
+    def finish_reason(self) -> FinishReason | None:
+        """Why the best output ended."""
+        hypotheses = self._hypotheses()
+        return hypotheses[0].finish_reason if hypotheses else None
+
+    def cut(self) -> bool:
+        """End all branches because of the deadline; whether there is anything to show for it."""
+        for search in self.running:
+            if isinstance(search, TranslationSearch) and search.chosen:
+                search.cut()
+        return self.chosen > 0 and bool(self._hypotheses())
+
+    def _hypotheses(self) -> tuple[Hypothesis, ...]:
+        """Choose the outputs that are given back."""
+        found = [search.hypotheses() for search in self._searches]
+        if self._options.alternatives:
+            return tuple(best[0] for best in found if best)
+        ranked = sorted(chain.from_iterable(found), key=lambda hypothesis: -hypothesis.score)
+        return tuple(ranked[: self._options.hypothesis_count])
+
+    def last_tokens(self) -> TokensCommitted | None:
+        """Give the first of several outputs, if it is to be streamed."""
+        if not self._streams_late:
+            return None
+        first = self._hypotheses()[0]
+        return TokensCommitted(first.token_ids, first.log_probabilities[: len(first.token_ids)])
 
     def result(self, now: float) -> TranslationResult:
         """Give the translation."""
-        hypotheses = (self._search.hypothesis(),)
-        return TranslationResult(hypotheses, len(self.source_ids), self.timing(now))
+        return TranslationResult(self._hypotheses(), len(self.source_ids), self.timing(now))
 
 
 class NextTokenJob(Job):

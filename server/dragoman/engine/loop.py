@@ -4,7 +4,7 @@ import logging
 import math
 from collections.abc import Iterable
 
-from dragoman.engine.errors import EngineError, NumericsError
+from dragoman.engine.errors import DeadlineExceededError, EngineError, NumericsError
 from dragoman.engine.jobs import Job
 from dragoman.engine.observer import EngineObserver
 from dragoman.engine.registry import Clock, Registry
@@ -61,7 +61,7 @@ class StepLoop:
     def _schedule(self) -> None:
         plan = self._registry.plan()
         for job, error in plan.ended:
-            self._fail(job, error)
+            self._end(job, error)
         for job in plan.admitted:
             self._admit(job)
 
@@ -86,6 +86,7 @@ class StepLoop:
         if not math.isfinite(sum(step.best_log_probabilities)):
             self._fail_not_finite(step)
         over: list[tuple[Job, Search]] = []
+        changed: list[Search] = []
         for job, search in self._running:
             done = search.advance(step)
             if job.stream:
@@ -94,9 +95,13 @@ class StepLoop:
                 self._note_first_token(job)
             if done:
                 over.append((job, search))
+            elif search.parents is not None:
+                changed.append(search)
         self._rows.feed(step.next_ids)
         for job, search in over:
             self._end_branch(job, search)
+        for search in changed:
+            self._rows.rearrange(search)
 
     def _commit(self, job: Job, search: Search) -> None:
         token_ids, log_probabilities = search.take_committed()
@@ -111,12 +116,16 @@ class StepLoop:
         self._running.remove((job, search))
         job.running.remove(search)
         self._rows.free(search)
-        self._registry.release(search.width)
+        self._registry.release(search.most_rows)
         if not job.running and not job.waiting:
+            self._registry.remove(job)
             self._finish(job)
 
     def _finish(self, job: Job) -> None:
-        self._registry.remove(job)
+        """Deliver the answer of a job that was taken out of the registry."""
+        last = job.last_tokens()
+        if last is not None:
+            self._deliver(job, last)
         now = self._clock()
         first = now if job.first_token is None else job.first_token
         self._observer.request_finished(
@@ -136,12 +145,26 @@ class StepLoop:
             self._registry.remove(job)
             self._fail(job, NumericsError("decoder"))
 
-    def _fail(self, job: Job, error: EngineError) -> None:
-        """End a job that was taken out of the registry."""
+    def _end(self, job: Job, error: EngineError) -> None:
+        """End a job that was taken out of the registry, with its best so far or an error."""
+        early = isinstance(error, DeadlineExceededError) and job.finishes_early
+        if not (early and job.cut()):
+            self._fail(job, error)
+            return
+        if job.stream:
+            self._commit(job, job.running[0])
+        self._leave(job)
+        self._finish(job)
+
+    def _leave(self, job: Job) -> None:
         self._running = [branch for branch in self._running if branch[0] is not job]
         for search in job.running:
             self._rows.free(search)
         job.source = None
+
+    def _fail(self, job: Job, error: EngineError) -> None:
+        """End a job that was taken out of the registry."""
+        self._leave(job)
         self._observer.request_failed(error)
         self._deliver(job, Failed(error))
 

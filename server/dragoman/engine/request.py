@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from dragoman.engine.decoding import DecodingOptions
 from dragoman.engine.errors import EngineError
 
 MAX_PREFIXES = 64
@@ -19,19 +20,8 @@ class FinishReason(Enum):
     """The model chose the end-of-sentence token."""
     LENGTH = auto()
     """The output has as many tokens as it may have, and none of them ends the sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class DecodingOptions:
-    """How one source is decoded.
-
-    Attributes:
-        max_output_tokens: most tokens of the output, a forced prefix and the end-of-sentence
-            token included: more than the prefix has, at most the model's `max_target_tokens`.
-            None: `max_target_tokens`.
-    """
-
-    max_output_tokens: int | None = None
+    DEADLINE = auto()
+    """The deadline came before the output ended; see `OnDeadline.BEST`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +44,7 @@ class TranslationRequest:
 
     Attributes:
         source_ids: tokens of the source, the last one (and no other) end-of-sentence.
-        prefix_ids: tokens that the output starts with.
+        prefix_ids: tokens that the output starts with, or, with `prefix_bias`, should start with.
         starts_new_word: see `Prefix`; log-probabilities stay the model's own, not renormalised.
         options: how to decode.
         deadline: time by `time.monotonic()` at which the request fails, or None.
@@ -64,7 +54,7 @@ class TranslationRequest:
     source_ids: tuple[int, ...]
     prefix_ids: tuple[int, ...] = ()
     starts_new_word: bool = False
-    options: DecodingOptions = DecodingOptions()
+    options: DecodingOptions = field(default_factory=DecodingOptions)
     deadline: float | None = None
     stream: bool = False
 
@@ -112,14 +102,21 @@ class Hypothesis:
 
     Attributes:
         token_ids: its tokens, the forced prefix included, begin- and end-of-sentence excluded.
-        log_probabilities: natural logarithm of each token's probability given all before it;
-            where the reason is STOP one entry more, the end-of-sentence token's, comes last.
+        log_probabilities: natural logarithm of each token's probability given all before it, as
+            the model gave it, whatever the options changed about the choice; where the reason is
+            STOP one entry more, the end-of-sentence token's, comes last.
         finish_reason: why it ended.
+        score: what hypotheses are ranked by: `log_probability`, with what the repetition penalty,
+            a prefix bias and soft terms changed about it, over the length penalty; see
+            `DecodingOptions`.
+        met_terms: of each term of the request, whether the output contains it.
     """
 
     token_ids: tuple[int, ...]
     log_probabilities: tuple[float, ...]
     finish_reason: FinishReason
+    score: float
+    met_terms: tuple[bool, ...] = ()
 
     @property
     def log_probability(self) -> float:
@@ -129,7 +126,13 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class TranslationResult:
-    """The answer to a `TranslationRequest`; the best hypothesis comes first."""
+    """The answer to a `TranslationRequest`.
+
+    Attributes:
+        hypotheses: at least one; best first, or, where alternatives were asked for, in their order.
+        source_token_count: tokens of the source, end-of-sentence included.
+        timing: where the time went.
+    """
 
     hypotheses: tuple[Hypothesis, ...]
     source_token_count: int

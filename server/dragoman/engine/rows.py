@@ -3,6 +3,10 @@
 The active rows are always rows 0 .. n - 1, so that a step binds a prefix of every buffer. A row
 that ends leaves a hole; a search that begins takes the first hole; holes that are left before a
 step are filled by moving the last active rows into them, of which only what is alive is copied.
+
+A search may come to want more rows or fewer, each continuing one that it has. The first that
+continues a row keeps it; so what is copied is what really has to be in two places, and since rows
+that are copied from stay where they are, nothing is overwritten before it is read.
 """
 
 import numpy as np
@@ -36,6 +40,9 @@ class Rows:
         self._cache = cache
         self._input = step_input
         self._bos = bos
+        # Written at every step, for which numpy's own way takes several times as long.
+        self._fed = step_input.token.data
+        self._lengths = step_input.length.data
         self._holes: set[int] = set()
         self._owners: list[Search | None] = [None] * cache.shape.rows
 
@@ -66,11 +73,50 @@ class Rows:
 
     def free(self, search: Search) -> None:
         """Take a search's rows back."""
-        for row in search.rows:
+        self._release(search.rows)
+        search.rows = []
+
+    def _release(self, rows: list[int]) -> None:
+        for row in rows:
             self._owners[row] = None
             self._holes.add(row)
-        self.released += len(search.rows)
-        search.rows = []
+        self.released += len(rows)
+
+    def rearrange(self, search: Search) -> None:
+        """Give a search the rows that it asked for in `parents`, after `feed`.
+
+        Rows that go on with nothing are free at once. A search never has more than `most_rows`.
+        """
+        old, parents = search.rows, search.parents or ()
+        unclaimed = set(old)
+        rows: list[int] = []
+        copied: list[int] = []
+        for place, parent in enumerate(parents):
+            row = old[parent]
+            rows.append(row)
+            if row in unclaimed:
+                unclaimed.remove(row)
+            else:
+                copied.append(place)
+        spare = sorted(unclaimed)
+        for place in copied:
+            rows[place] = self._duplicate(search, rows[place], spare)
+        self._release(spare)
+        self._input.token[rows] = search.parent_ids
+        search.rows, search.parents = rows, None
+
+    def _duplicate(self, search: Search, origin: int, spare: list[int]) -> int:
+        """Copy a row to another of the same search, or to a new one if it has none to spare."""
+        length = int(self._input.length[origin])
+        if spare:
+            row = spare.pop()
+            self._cache.copy_target(origin, row, length)
+            return row
+        row = self._take()
+        self._owners[row] = search
+        self._copy(origin, row)
+        self.created += 1
+        return row
 
     def compact(self) -> int:
         """Fill the holes from the end and give the number of active rows."""
@@ -84,6 +130,13 @@ class Rows:
         return self.active
 
     def _move(self, origin: int, row: int) -> None:
+        self._copy(origin, row)
+        owner = self._owners[origin]
+        self._owners[row], self._owners[origin] = owner, None
+        if owner is not None:
+            owner.rows[owner.rows.index(origin)] = row
+
+    def _copy(self, origin: int, row: int) -> None:
         step_input = self._input
         length = int(step_input.length[origin])
         source_length = int(step_input.source_length[origin])
@@ -91,15 +144,13 @@ class Rows:
         step_input.token[row] = step_input.token[origin]
         step_input.length[row] = length
         step_input.source_length[row] = source_length
-        owner = self._owners[origin]
-        self._owners[row], self._owners[origin] = owner, None
-        if owner is not None:
-            owner.rows[owner.rows.index(origin)] = row
 
     def feed(self, tokens: list[int]) -> None:
         """Set what the next step feeds to each active row; each is one position further."""
-        self._input.token[: self.active] = tokens
-        self._input.length[: self.active] += 1
+        fed, lengths = self._fed, self._lengths
+        for row, token in enumerate(tokens):
+            fed[row] = token
+            lengths[row] += 1
 
     def clear(self, search: Search) -> None:
         """Zero the rows of a search."""

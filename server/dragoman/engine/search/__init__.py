@@ -1,8 +1,27 @@
 """Ways of decoding."""
 
-from dragoman.engine.search.base import Search, Step
+from dragoman.engine.search.base import Search, Step, TranslationSearch
+from dragoman.engine.search.beam import Beam
+from dragoman.engine.search.constrained import ConstrainedBeam
 from dragoman.engine.search.greedy import Greedy
+from dragoman.engine.search.penalty import LengthPenalty
+from dragoman.engine.search.plan import plan_searches
 from dragoman.engine.search.prediction import Prediction
+from dragoman.engine.search.rules import Rules
+from dragoman.engine.search.single import Single
 from dragoman.engine.search.vocabulary import Vocabulary
 
-__all__ = ["Greedy", "Prediction", "Search", "Step", "Vocabulary"]
+__all__ = [
+    "Beam",
+    "ConstrainedBeam",
+    "Greedy",
+    "LengthPenalty",
+    "Prediction",
+    "Rules",
+    "Search",
+    "Single",
+    "Step",
+    "TranslationSearch",
+    "Vocabulary",
+    "plan_searches",
+]

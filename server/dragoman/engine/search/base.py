@@ -1,12 +1,14 @@
 """What every way of decoding has in common.
 
-A search decides which token each of its rows is fed next. It owns `width` rows of the running
-batch and knows nothing of the other rows: what it sees of a step is its own part alone, so its
-choices can't depend on its neighbours.
+A search decides which token each of its rows is fed next. It owns some rows of the running batch
+and knows nothing of the others: what it sees of a step is its own part alone, so its choices
+can't depend on its neighbours.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
+from dragoman.engine.request import Hypothesis
 from dragoman.engine.sessions import StepOutput
 
 
@@ -25,8 +27,8 @@ class Step:
     def __init__(self, output: StepOutput) -> None:
         """Take over the output of a step."""
         self.output = output
-        self.best_ids: list[int] = output.top_ids[:, 0].tolist()
-        self.best_log_probabilities: list[float] = output.top_log_probs[:, 0].tolist()
+        self.best_ids: list[int] = output.best_ids.tolist()
+        self.best_log_probabilities: list[float] = output.best_log_probs.tolist()
         self.next_ids: list[int] = self.best_ids.copy()
 
 
@@ -34,19 +36,37 @@ class Search(ABC):
     """One branch of a request: the hypotheses that are decided on together.
 
     Attributes:
-        width: rows that it takes.
+        width: rows that it begins with.
+        most_rows: rows that it may come to have, set aside for it from the beginning.
         rows: the rows that it has now; whoever moves a row keeps this right.
+        parents: None where each row goes on by itself. Otherwise the search wants as many rows as
+            this has entries, each continuing the row at that place of `rows`.
+        parent_ids: with `parents`, what is fed to each of these rows next.
         candidates: top tokens that it wants to see of the next step.
         all_log_probs: whether it wants every token's log-probability in the next step.
         chosen: tokens that it has chosen itself, forced ones not counted.
     """
 
-    __slots__ = ("all_log_probs", "candidates", "chosen", "rows", "width")
+    __slots__ = (
+        "all_log_probs",
+        "candidates",
+        "chosen",
+        "most_rows",
+        "parent_ids",
+        "parents",
+        "rows",
+        "width",
+    )
 
-    def __init__(self, width: int, candidates: int, *, all_log_probs: bool) -> None:
-        """Begin without rows."""
+    def __init__(
+        self, width: int, candidates: int, *, all_log_probs: bool, most_rows: int | None = None
+    ) -> None:
+        """Begin without rows; `most_rows` None means that it never has more than `width`."""
         self.width = width
+        self.most_rows = width if most_rows is None else most_rows
         self.rows: list[int] = []
+        self.parents: Sequence[int] | None = None
+        self.parent_ids: Sequence[int] = ()
         self.candidates = candidates
         self.all_log_probs = all_log_probs
         self.chosen = 0
@@ -58,3 +78,17 @@ class Search(ABC):
     def take_committed(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
         """Give the tokens, and their log-probabilities, that are certain since the last call."""
         return (), ()
+
+
+class TranslationSearch(Search):
+    """A search whose outcome is outputs."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def cut(self) -> None:
+        """End it because of the deadline: what it has found so far is its outcome."""
+
+    @abstractmethod
+    def hypotheses(self) -> list[Hypothesis]:
+        """Give the outputs, best first, once the search is over."""

@@ -1,15 +1,19 @@
 """The most probable token, again and again."""
 
+import math
+
 from dragoman.engine.request import FinishReason, Hypothesis, Prefix
-from dragoman.engine.search.base import Search, Step
+from dragoman.engine.search.base import Step, TranslationSearch
+from dragoman.engine.search.penalty import LengthPenalty
 from dragoman.engine.search.vocabulary import Vocabulary
 
 
-class Greedy(Search):
-    """Takes the best token at each position after a forced prefix.
+class Greedy(TranslationSearch):
+    """Takes the best token at each position after a forced prefix: a beam search of width 1.
 
     Padding, begin-of-sentence and the unknown token are never chosen, and end-of-sentence isn't
     chosen as the very first token: a source that isn't empty gets a translation that isn't.
+    Whatever else an option may ask for is left to `Single`, so that this stays short.
 
     Attributes:
         finish_reason: why it ended, once it is over.
@@ -18,29 +22,32 @@ class Greedy(Search):
     __slots__ = (
         "_committed",
         "_free_from",
-        "_limit",
         "_log_probabilities",
+        "_penalty",
         "_prefix",
         "_token_ids",
         "_vocabulary",
         "finish_reason",
     )
 
-    def __init__(self, vocabulary: Vocabulary, prefix: Prefix, limit: int) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, prefix: Prefix, penalty: LengthPenalty, least: int = 0
+    ) -> None:
         """Begin a search.
 
         Args:
             vocabulary: the tokens.
-            prefix: what the output starts with, shorter than `limit`.
-            limit: most tokens of the output, end-of-sentence included.
+            prefix: what the output starts with, shorter than the penalty's `limit`.
+            penalty: of the score, and the most tokens of the output, end-of-sentence included.
+            least: fewest tokens of the output, end-of-sentence included.
         """
         guided = bool(prefix.ids) or prefix.starts_new_word
         # Four tokens may be excluded, so the fifth best is always allowed.
         super().__init__(width=1, candidates=5, all_log_probs=guided)
         self._vocabulary = vocabulary
         self._prefix = prefix
-        self._limit = limit
-        self._free_from = max(1, len(prefix.ids) + prefix.starts_new_word)
+        self._penalty = penalty
+        self._free_from = max(1, len(prefix.ids) + prefix.starts_new_word, least - 1)
         self._token_ids: list[int] = []
         self._log_probabilities: list[float] = []
         self._committed = 0
@@ -64,14 +71,14 @@ class Greedy(Search):
             return True
         self._token_ids.append(token)
         step.next_ids[row] = token
-        return position + 1 == self._limit
+        return position + 1 == self._penalty.limit
 
     def _guided(self, step: Step, row: int, position: int) -> tuple[int, float]:
         forced = self._prefix.ids
         self.all_log_probs = position + 1 < len(forced) + self._prefix.starts_new_word
         if position < len(forced):
             return forced[position], float(step.output.log_probs[row, forced[position]])
-        if self._prefix.starts_new_word:
+        if position == len(forced) and self._prefix.starts_new_word:
             return self._word_start(step, row)
         return self._first_allowed(step, row, excluded=self._vocabulary.eos)
 
@@ -95,8 +102,12 @@ class Greedy(Search):
         ids = tuple(self._token_ids[start:])
         return ids, tuple(self._log_probabilities[start : self._committed])
 
-    def hypothesis(self) -> Hypothesis:
+    def cut(self) -> None:
+        """End with what there is."""
+        self.finish_reason = FinishReason.DEADLINE
+
+    def hypotheses(self) -> list[Hypothesis]:
         """Give the output, once the search is over."""
-        return Hypothesis(
-            tuple(self._token_ids), tuple(self._log_probabilities), self.finish_reason
-        )
+        values = tuple(self._log_probabilities)
+        score = self._penalty.score(math.fsum(values), len(values))
+        return [Hypothesis(tuple(self._token_ids), values, self.finish_reason, score)]

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from dragoman.engine.request import Candidate, NextTokenPrediction, Prefix, QueriedToken
 from dragoman.engine.search.base import Search, Step
+from dragoman.engine.search.ranking import best_places
 from dragoman.engine.search.vocabulary import Vocabulary
 
 
@@ -69,21 +70,6 @@ class Prediction(Search):
 
 def _candidates(ids: NDArray[np.int64], log_probs: NDArray[np.float32]) -> tuple[Candidate, ...]:
     return tuple(map(Candidate, ids.tolist(), log_probs.tolist()))
-
-
-def best_places(values: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """Give the places of the largest values, largest first, equal ones by lowest place.
-
-    Args:
-        values: float32 [n], all finite.
-        count: how many places; all n where there are fewer.
-    """
-    if count < len(values):
-        smallest = np.partition(values, -count)[-count]
-        places = np.flatnonzero(values >= smallest)
-    else:
-        places = np.arange(len(values))
-    return places[np.argsort(-values[places], kind="stable")][:count]
 
 
 def rank(log_probs: NDArray[np.float32], top_ids: list[int], token: int) -> int:
