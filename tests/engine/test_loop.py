@@ -172,6 +172,21 @@ def test_the_finish_reason_is_right_around_the_natural_length(
     assert hypothesis.finish_reason is reason
 
 
+def test_the_longest_source_and_the_longest_output_fit(hand: Hand) -> None:
+    limits, eos = hand.engine.limits, hand.engine.bundle.tokens.eos
+    source = (*[10] * (limits.max_source_tokens - 1), eos)
+    prefix = (11,) * (limits.max_target_tokens - 1)
+    call, other = hand.submit(
+        TranslationRequest(source, prefix), NextTokenRequest(source, (Prefix(prefix),))
+    )
+    hand.encode()
+    hand.finish(call, other)
+    hypothesis = call.hypothesis()
+    assert hypothesis.token_ids[: len(prefix)] == prefix
+    assert len(hypothesis.log_probabilities) == limits.max_target_tokens
+    other.result()
+
+
 def test_streamed_tokens_are_those_of_the_result(hand: Hand, solo: Solo) -> None:
     request = translations(solo.engine, 1)[0]
     prefix = solo.translate(request).token_ids[:2]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dragoman.engine import Bundle, BundleError
 from dragoman.engine.bundle import DECODER, ENCODER
@@ -85,6 +87,26 @@ def test_a_source_alone_and_among_others_is_encoded_alike(tiny_bundle: Path, thr
     for source, encoded in zip(SOURCES, together, strict=True):
         [alone] = graphs.encoder.run([source])
         assert np.array_equal(alone, encoded)
+
+
+def test_padding_never_goes_beyond_the_longest_source(
+    graphs: Graphs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The graph has no positions there."""
+    shape = dataclasses.replace(graphs.shape, source_capacity=13)
+    encoder = EncoderSession(graphs.encoder._session, shape, pad=0)
+    widths: list[int] = []
+    run = encoder._run
+
+    def spy(ids: NDArray[np.int64], lengths: NDArray[np.int32]) -> NDArray[np.float32]:
+        widths.append(ids.shape[1])
+        return run(ids, lengths)
+
+    monkeypatch.setattr(encoder, "_run", spy)
+    for source in ((*range(5, 17), 3), (5, 3)):
+        [clamped], [free] = encoder.run([source]), graphs.encoder.run([source])
+        assert np.array_equal(clamped, free)
+    assert widths == [13, 8]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
