@@ -72,7 +72,8 @@ class EncoderSession:
         """
         lengths = np.array([len(source) for source in sources], np.int32)
         # Few different widths keep the memory that ONNX Runtime sets aside small.
-        width = -(-int(lengths.max()) // _SIZE_STEP) * _SIZE_STEP
+        rounded = -(-int(lengths.max()) // _SIZE_STEP) * _SIZE_STEP
+        width = min(rounded, self._shape.source_capacity)
         ids = np.full((len(sources), width), self._pad, np.int64)
         for row, source in enumerate(sources):
             ids[row, : len(source)] = source
