@@ -11,10 +11,6 @@ from numpy.typing import NDArray
 
 from dragoman.engine.bundle import Bundle
 
-# Rows and heads that lie a power of two apart would share the same few lines of the processor's
-# caches; an odd multiple of this many positions spreads them.
-_STAGGER_POSITIONS = 32
-
 
 @dataclass(frozen=True, slots=True)
 class CacheShape:
@@ -45,14 +41,9 @@ class CacheShape:
             rows=rows,
             heads=architecture.heads,
             head_size=architecture.head_size,
-            target_capacity=_staggered(bundle.limits.max_target_tokens),
-            source_capacity=_staggered(bundle.limits.max_source_tokens),
+            target_capacity=bundle.limits.max_target_tokens,
+            source_capacity=bundle.limits.max_source_tokens,
         )
-
-
-def _staggered(positions: int) -> int:
-    units = -(-positions // _STAGGER_POSITIONS)
-    return (units | 1) * _STAGGER_POSITIONS
 
 
 class Cache:
