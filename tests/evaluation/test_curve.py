@@ -111,7 +111,7 @@ def test_a_quality_that_was_not_measured_leaves_its_panel_empty(tmp_path: Path) 
 def test_torn_lines_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = log(tmp_path / "run", dev(500), "{")
     assert main(["plot-training", str(run), "-o", str(tmp_path / "curve.svg")]) == 0
-    assert capsys.readouterr().err == "run: left out 1 unreadable lines\n"
+    assert capsys.readouterr().err == "run: unreadable lines left out: 1\n"
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_the_card_holds_the_models_facts_and_no_path(
     assert f"| name | models/{manifest['name']} |" in text
     assert f"| licence | {manifest['license']} |" in text
     assert "## Quality, greedy" in text
-    assert "Lines left out: 1 columns." in text
+    assert "Lines left out: columns 1." in text
     for folder in (outcome, tiny_bundle.parent, numbers_tsv.parent, Path.home(), Path.cwd()):
         assert f"{folder}/" not in text
     assert re.search(r"(?<![\w.:/])/\w", text) is None

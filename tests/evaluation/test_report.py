@@ -76,8 +76,8 @@ def test_the_card_tells_figures_per_domain() -> None:
     assert cells(text, "ui")[0][5:] == ["50.00 %", "0.00 %", "0.00 %"]
     assert cells(text, "prose")[1] == ["prose", "-", "-", "0.0 % of 1"]
     assert cells(text, "references")[0] == ["references", "4", "", "", "", *["0.00 %"] * 3]
-    assert "1 sentences refused by the server" in text
-    assert "Lines left out: 3 columns." in text
+    assert "Sentences refused by the server, counted as empty translations: 1." in text
+    assert "Lines left out: columns 3." in text
 
 
 def test_the_card_tells_signatures_definitions_and_limits() -> None:

@@ -61,7 +61,9 @@ def plot_training(
         curves = [read_curve(run) for run in runs]
         for curve in curves:
             if curve.unreadable:
-                typer.echo(f"{curve.label}: left out {curve.unreadable} unreadable lines", err=True)
+                typer.echo(
+                    f"{curve.label}: unreadable lines left out: {curve.unreadable}", err=True
+                )
         draw(curves, output, against)
     except (EvaluationError, OSError) as error:
         typer.echo(f"dragoman plot-training: {error}", err=True)

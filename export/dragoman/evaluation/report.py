@@ -62,7 +62,7 @@ def _summary(evaluation: Evaluation) -> str:
 
 def _test(evaluation: Evaluation) -> Section:
     test = evaluation.test
-    rejected = parts(f"{count(number)} {reason}" for reason, number in test.rejected.items())
+    rejected = parts(f"{reason} {count(number)}" for reason, number in test.rejected.items())
     lines = [f"{test.name}: {count(len(test))} sentences."]
     if rejected:
         lines.append(f"Lines left out: {rejected}.")
@@ -86,15 +86,11 @@ def _quality(evaluation: Evaluation, result: Result) -> Section:
     references = evaluation.references()
     defects = (percent(rate) for rate in _defects(references))
     rows.append((_REFERENCES, count(len(evaluation.test)), "", "", "", *defects))
-    lines = [
-        text
-        for number, text in (
-            (result.cut, "translations cut at the limit of their tokens"),
-            (result.refused, "sentences refused by the server, counted as empty translations"),
-        )
-        if number
-        for text in [f"{count(number)} {text}."]
-    ]
+    told = (
+        ("Translations cut at the limit of their tokens", result.cut),
+        ("Sentences refused by the server, counted as empty translations", result.refused),
+    )
+    lines = [f"{text}: {count(number)}." for text, number in told if number]
     return Section(f"Quality, {result.decoding}", tuple(lines), Table(header, tuple(rows)))
 
 
