@@ -21,6 +21,7 @@ RULES: dict[str, tuple[set[str], set[str]]] = {
     "transformer": (set(), GRPC | {"onnxruntime"}),
     "training": ({"transformer"}, GRPC | {"onnxruntime"}),
     "export": ({"transformer", "training", "engine", "client"}, {"grpc"}),
+    "corpus": (set(), TORCH | GRPC | RUNTIME),
     "evaluation": ({"training", "client"}, {"grpc", "torch", "onnx", "onnxruntime"}),
 }
 CLOCKS = {"time", "datetime", "asyncio"}

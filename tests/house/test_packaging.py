@@ -26,6 +26,7 @@ SUBPACKAGES = (
     "training",
     "export",
     "evaluation",
+    "corpus",
 )
 
 
