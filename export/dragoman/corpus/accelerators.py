@@ -13,8 +13,8 @@ _SHORTCUT = re.compile(r"\t[^\t]*\Z")
 def without_accelerators(source: str, target: str) -> tuple[str, str]:
     """Drop a mark from a menu entry and its translation, and a shortcut behind a tab.
 
-    A mark in a word that is the same on both sides is part of a name ("R&D", "file_name") and
-    stays, and so do several marks in one text, or one inside a word of the source alone.
+    A mark inside a word that both sides have is part of a name ("R&D", "file_name") and stays, and
+    so do several marks in one text, or one inside a word of the source alone.
     """
     if "\t" in source and "\t" in target:
         source, target = _SHORTCUT.sub("", source), _SHORTCUT.sub("", target)
@@ -26,24 +26,26 @@ def without_accelerators(source: str, target: str) -> tuple[str, str]:
 
 def _without(source: str, target: str, mark: str) -> tuple[str, str]:
     target = _SUFFIX.sub("", target)
-    names = set(source.split()) & set(target.split())
-    ours, theirs = _places(source, mark, names), _places(target, mark, names)
+    ours, theirs = _places(source, mark, target), _places(target, mark, source)
     if len(ours) != 1 or len(theirs) > 1:
         return source, target
-    begins_word = ours[0] == 0 or not source[ours[0] - 1].isalnum()
-    if not theirs and not begins_word:
+    if not theirs and not _begins_word(source, ours[0]):
         return source, target
     return _cut(source, ours), _cut(target, theirs)
 
 
-def _places(text: str, mark: str, names: set[str]) -> list[int]:
-    """Return where the mark stands before a letter or digit, outside of names."""
+def _places(text: str, mark: str, other: str) -> list[int]:
+    """Return where the mark stands before a letter or digit, but for names, which `other` has."""
     return [
         word.start() + match.start()
         for word in re.finditer(r"\S+", text)
-        if word[0] not in names
-        for match in re.finditer(rf"{re.escape(mark)}(?=[^\W_])", word[0])
+        for match in re.finditer(rf"{mark}(?=[^\W_])", word[0])
+        if _begins_word(word[0], match.start()) or word[0].strip(".,;:!?()") not in other
     ]
+
+
+def _begins_word(text: str, place: int) -> bool:
+    return place == 0 or not text[place - 1].isalnum()
 
 
 def _cut(text: str, places: list[int]) -> str:

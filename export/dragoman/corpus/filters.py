@@ -19,7 +19,7 @@ _BRACKETS = "()[]{}<>"
 _NARROW = str.maketrans("（）［］｛｝＜＞", _BRACKETS)
 _SYMBOLS = set("{}[]<>=|\\$#@^`~*_;/+&%")
 _PATH = re.compile(
-    r"[~.]?(?:[/\\][^\s/\\]+)+[/\\]?|\S*[^\s/]/[^\s/]+/\S*|[*\w-]*\.[a-z]\w{1,4}|\*\.\S+"
+    r"(?:\w:|[~.])?(?:[/\\][^\s/\\]+)+[/\\]?|\S*[^\s/]/[^\s/]+/\S*|[*\w-]*\.[a-z]\w{1,4}|\*\.\S+"
 )
 _KEY = re.compile(
     r"(?:<(?:Ctrl|Control|Primary|Shift|Alt|Meta|Super|Release)>)+\S*"
@@ -42,7 +42,7 @@ def is_long(source: str, target: str) -> bool:
 
 
 def is_symbols(source: str, target: str) -> bool:
-    """Drop what is hardly letters: fewer than two, or fewer than half of what one sees."""
+    """Drop what is hardly letters: fewer than two, or fewer than half of all but digits."""
     return _hardly_letters(source) or _hardly_letters(target)
 
 
@@ -115,7 +115,7 @@ def reason_to_drop(source: str, target: str) -> str | None:
 
 
 def _hardly_letters(text: str) -> bool:
-    seen = [c for c in without_placeholders(text) if not c.isspace()]
+    seen = [c for c in without_placeholders(text) if not c.isspace() and not c.isdigit()]
     letters = sum(c.isalpha() for c in seen)
     fewest = 1 if any(map(_is_ideograph, seen)) else 2
     return letters < fewest or 2 * letters < len(seen)

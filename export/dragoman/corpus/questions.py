@@ -12,35 +12,36 @@ from dragoman.corpus.locales import Locale
 def read_questions(templates: str, target: Locale) -> Iterator[tuple[str, str]]:
     """Yield synopses, paragraphs of explanations and choices with their translations.
 
-    Explanations and choices are used where both languages have the same number of parts.
+    Explanations and choices are used where both languages have the same number of them.
     """
     for fields in paragraphs(templates.splitlines()):
-        for name in ("description", "choices", "choices-c", "default"):
-            translated = _translation(fields, name.removesuffix("-c"), target)
-            source = fields.get(name, "")
-            if not source or not translated or fields.get("type") in {None, "title"}:
-                continue
-            split = _choices if name.startswith("choices") else _parts
-            yield from _together(split(source), split(translated))
+        if fields.get("type", "title") == "title":
+            continue
+        ours, theirs = (_parts(text) for text in _both(fields, "description", target))
+        same = len(ours) == len(theirs)
+        yield from zip(ours, theirs, strict=True) if same else [(ours[0], theirs[0])]
+        ours, theirs = (_choices(text) for text in _both(fields, "choices", target))
+        if len(ours) == len(theirs):
+            yield from zip(ours, theirs, strict=True)
 
 
-def _translation(fields: dict[str, str], name: str, target: Locale) -> str:
-    keys = [f"{name}-{target.name}.utf-8", f"{name}-{target.name}.utf8"]
-    return next((fields[key.lower()] for key in keys if key.lower() in fields), "")
+def _both(fields: dict[str, str], name: str, target: Locale) -> tuple[str, str]:
+    """Return a field and its translation, both empty where one is missing."""
+    source = fields.get(name) or fields.get(f"{name}-c", "")
+    translated = fields.get(f"{name}-{target.name}.utf-8".lower(), "")
+    return (source, translated) if source and translated else ("", "")
 
 
 def _parts(text: str) -> list[str]:
     synopsis, _, explanation = text.partition("\n")
-    paragraphs_ = re.split(r"\n\s*\.\s*\n", explanation)
-    return [synopsis, *(" ".join(part.split()) for part in paragraphs_ if part.strip())]
+    parts = re.split(r"\n\s*\.\s*\n", explanation)
+    return [part for part in (synopsis, *map(_one_line, parts)) if part]
 
 
 def _choices(text: str) -> list[str]:
-    return [choice.strip() for choice in re.split(r"(?<!\\),", text)]
+    choices = re.split(r"(?<!\\),", text)
+    return [choice.strip().replace("\\,", ",") for choice in choices if choice.strip()]
 
 
-def _together(source: list[str], target: list[str]) -> Iterator[tuple[str, str]]:
-    if len(source) == len(target):
-        yield from zip(source, target, strict=True)
-    elif source and target:
-        yield source[0], target[0]
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
