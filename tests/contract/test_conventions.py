@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
+from dragoman.engine import DecodingOptions, SamplingOptions, Term, decoding
 from dragoman.v1 import limits, model_pb2, translation_pb2
 from dragoman.v1.errors import DOMAIN, ErrorReason
 
@@ -74,6 +75,34 @@ def test_every_field_of_a_request_says_whether_it_is_needed() -> None:
 )
 def test_the_comments_and_the_constants_say_the_same(sentence: str) -> None:
     assert sentence in text("translation")
+
+
+@pytest.mark.parametrize(
+    ("message", "field", "sentence"),
+    [
+        ("DecodingOptions", "beam_size", f"Range: 1 to {decoding.MAX_BEAM_SIZE}, and at most"),
+        ("DecodingOptions", "beam_size", f"which is {limits.DEFAULT_BEAM_SIZE} unless"),
+        ("DecodingOptions", "length_penalty", f"Default: {DecodingOptions().length_penalty}."),
+        ("DecodingOptions", "repetition_penalty", "Range: 0.1 to 10. Default: 1."),
+        ("DecodingOptions", "no_repeat_ngram_size", f"Range: 0 to {decoding.MAX_NGRAM_SIZE}."),
+        ("DecodingOptions", "suppressed_token_ids", f"0 to {decoding.MAX_SUPPRESSED_IDS}, besides"),
+        ("DecodingOptions", "alternative_count", f"Range: 0 to {decoding.MAX_ALTERNATIVES}."),
+        ("DecodingOptions", "terms", f"0 to {decoding.MAX_TERMS} terms"),
+        ("Sampling", "temperature", f"Default: {SamplingOptions().temperature:.0f}."),
+        ("Sampling", "top_k", f"Range: 0 to {decoding.MAX_SAMPLING_TOP_K}. Default: 0."),
+        ("Sampling", "sample_count", f"Range: 1 to {decoding.MAX_SAMPLES}."),
+        ("Term", "targets", f"wordings, 1 to {limits.MAX_TARGET_COUNT},"),
+        ("Term", "bonus", f"Range: 0 to {decoding.MAX_BONUS:.0f}. Default: {Term(()).bonus:.0f}."),
+    ],
+)
+def test_the_comments_and_the_engine_say_the_same(message: str, field: str, sentence: str) -> None:
+    (body,) = re.findall(
+        rf"^message {message} \{{(.*?)^\}}", text("translation"), re.MULTILINE | re.DOTALL
+    )
+    (comment,) = re.findall(rf"^([^\n]*)\n  [\w ]+ {field} = ", body, re.MULTILINE)
+    assert sentence in comment
+    assert limits.MAX_TERM_COUNT == decoding.MAX_TERMS
+    assert 2 * limits.MAX_TARGET_COUNT <= decoding.MAX_TERM_TARGETS
 
 
 def test_page_sizes() -> None:

@@ -22,6 +22,15 @@ MAX_TOP_K: Final = 100
 MAX_QUERIED_TOKEN_COUNT: Final = 100
 """The most tokens that a ``PredictNextTokenRequest`` may ask about."""
 
+DEFAULT_BEAM_SIZE: Final = 4
+"""The beam size of requests without one, where the server's operator chose no other."""
+
+MAX_TERM_COUNT: Final = 64
+"""The most terms in one ``DecodingOptions``."""
+
+MAX_TARGET_COUNT: Final = 8
+"""The most wordings of one ``Term``."""
+
 DEFAULT_PAGE_SIZE: Final = 50
 """How many models a page of ``ListModels`` has at most, unless the request says."""
 
