@@ -75,16 +75,18 @@ class Engine:
         self._life = threading.Lock()
 
     def _open_graphs(self, options: EngineOptions) -> None:
-        bundle, cores = self.bundle, available_cores()
+        bundle = self.bundle
+        # The two graphs run beside each other: half of the cores each keeps all of them busy.
+        threads = max(1, available_cores() // 2)
         cache = Cache(CacheShape.of(bundle, options.max_rows))
         encoder = EncoderSession(
-            open_session(bundle.path(ENCODER), options.encoder_threads or cores),
+            open_session(bundle.path(ENCODER), options.encoder_threads or threads),
             cache.shape,
             bundle.tokens.pad,
         )
         step_input = StepInput.zeros(options.max_rows)
         decoder = DecoderSession(
-            open_session(bundle.path(DECODER), options.decoder_threads or cores),
+            open_session(bundle.path(DECODER), options.decoder_threads or threads),
             cache,
             step_input,
             self.limits.vocabulary_size,

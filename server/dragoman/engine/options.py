@@ -16,8 +16,8 @@ class EngineOptions:
         max_queued: most requests that wait for a row, at least 1; more are refused.
         max_batch_tokens: most padded source tokens that are encoded at once, and about as many
             encoded ones wait for a row. None: the larger of 512 and the model's longest source.
-        decoder_threads: threads that compute a step, at least 1. None: by the processor cores
-            that the process may use.
+        decoder_threads: threads that compute a step, at least 1. None: half of the processor
+            cores that the process may use.
         encoder_threads: threads that encode sources beside it, likewise.
     """
 

@@ -131,7 +131,7 @@ class StepOutput:
     log_probs: NDArray[np.float32]
     # Read at every step, for which numpy's own way takes several times as long.
     best_ids: memoryview = field(init=False)
-    best_log_probs: memoryview = field(init=False)
+    best_log_probs: "memoryview[float]" = field(init=False)
 
     def __post_init__(self) -> None:
         """Prepare what every step reads."""

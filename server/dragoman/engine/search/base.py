@@ -28,7 +28,7 @@ class Step:
         """Take over the output of a step."""
         self.output = output
         self.best_ids: list[int] = output.best_ids.tolist()
-        self.best_log_probabilities: list[float] = output.best_log_probs.tolist()
+        self.best_log_probabilities: list[float] = list(output.best_log_probs)
         self.next_ids: list[int] = self.best_ids.copy()
 
 
