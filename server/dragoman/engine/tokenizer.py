@@ -127,7 +127,7 @@ class StreamDecoder:
     not at all, and bytes that spell no character are dropped.
     """
 
-    __slots__ = ("_at_start", "_bytes", "_drops_spaces", "_units")
+    __slots__ = ("_at_start", "_bytes", "_drops_spaces", "_in_bytes", "_units")
 
     def __init__(self, units: tuple[str | bytes, ...], *, drops_spaces: bool) -> None:
         """Start an empty text.
@@ -139,6 +139,7 @@ class StreamDecoder:
         self._units = units
         self._drops_spaces = drops_spaces
         self._at_start = True
+        self._in_bytes = False
         self._bytes = codecs.getincrementaldecoder("utf-8")(errors="ignore")
 
     def feed(self, ids: Iterable[int]) -> str:
@@ -147,15 +148,16 @@ class StreamDecoder:
 
     def finish(self) -> str:
         """End the output: an unfinished character is dropped."""
+        self._in_bytes = False
         return self._bytes.decode(b"", final=True)
 
     def _add(self, unit: str | bytes) -> str:
         if isinstance(unit, bytes):
-            self._at_start = False
+            self._at_start, self._in_bytes = False, True
             return self._bytes.decode(unit)
         if self._at_start and unit:
             return self._first(unit)
-        return self.finish() + unit
+        return self.finish() + unit if self._in_bytes else unit
 
     def _first(self, unit: str) -> str:
         text = unit.removeprefix(" ")
