@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -103,9 +102,9 @@ def fp32_graphs(request: pytest.FixtureRequest) -> Graphs:
 
 
 @pytest.fixture
-def copied_graphs(tmp_path: Path) -> Iterator[Graphs]:
+def copied_graphs(tmp_path: Path) -> Graphs:
     """fp32 graphs in a directory that a test may spoil."""
     found = graphs_of("pre-fp32")
     folder = tmp_path / "graphs"
     shutil.copytree(found.directory, folder)
-    yield Graphs(found.model, folder, found.precision)
+    return Graphs(found.model, folder, found.precision)

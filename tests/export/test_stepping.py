@@ -47,9 +47,7 @@ def test_candidates_are_the_best_of_all_log_probabilities(graphs: Graphs) -> Non
     rows = next(rows for rows in sample_batches(graphs.config) if len(rows) == 7)
     for stepped in graphs.runner().step_through(rows):
         best = np.argsort(-stepped.log_probs, axis=1, kind="stable")[:, :3]
-        assert np.array_equal(
-            stepped.top_log_probs, np.take_along_axis(stepped.log_probs, best, 1)
-        )
+        assert np.array_equal(stepped.top_log_probs, np.take_along_axis(stepped.log_probs, best, 1))
         assert np.array_equal(
             stepped.top_log_probs, np.take_along_axis(stepped.log_probs, stepped.top_ids, 1)
         )
@@ -61,7 +59,8 @@ def test_log_probabilities_are_those_of_a_distribution(graphs: Graphs) -> None:
 
 
 def test_scorer_reads_a_target_as_steps_do(graphs: Graphs) -> None:
-    assert check_scoring(graphs.runner()).value <= 1e-3
+    bound = {"fp32": 2e-5, "int8": 0.05}[graphs.precision]
+    check_scoring(graphs.runner(), bound).require()
 
 
 def test_int8_stays_near_fp32() -> None:

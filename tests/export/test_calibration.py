@@ -1,0 +1,70 @@
+"""Ranges of activations, measured on sentences."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from dragoman.export.calibration import Sentence, measure_ranges
+from tests.export.conftest import random_model, random_sentences
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_every_product_gets_a_range(norm: str) -> None:
+    model = random_model(norm)
+    ranges = measure_ranges(model, random_sentences(model.config, 3))
+    linears = {module for module in model.modules() if isinstance(module, nn.Linear)}
+    assert set(ranges) == {*linears, model.embedding}
+    assert all(limit > 0 for limit in ranges.values())
+
+
+def test_maps_of_the_same_input_get_the_same_range() -> None:
+    model = random_model("pre")
+    ranges = measure_ranges(model, random_sentences(model.config, 3))
+    for layer in model.decoder.layers:
+        attention = layer.self_attention
+        assert ranges[attention.query] == ranges[attention.key] == ranges[attention.value]
+    assert len({ranges[layer.cross_attention.key] for layer in model.decoder.layers}) == 1
+
+
+def test_a_range_holds_what_was_seen_but_for_rare_outliers() -> None:
+    model = random_model("pre")
+    sentences = random_sentences(model.config, 3)
+    largest = 0.0
+
+    def see(_: nn.Module, inputs: tuple[torch.Tensor]) -> None:
+        nonlocal largest
+        largest = max(largest, float(inputs[0].abs().max()))
+
+    expand = model.encoder.layers[0].feed_forward.expand
+    handle = expand.register_forward_pre_hook(see)
+    limit = measure_ranges(model, sentences)[expand]
+    handle.remove()
+    assert 0.5 * largest < limit <= largest * 1.0001
+
+
+def test_one_large_value_among_many_is_cut_off() -> None:
+    model = random_model("pre")
+    expand = model.encoder.layers[0].feed_forward.expand
+    sentences = random_sentences(model.config, 3)
+    usual = measure_ranges(model, sentences)[expand]
+
+    def spoil(_: nn.Module, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+        states = inputs[0].clone()
+        states[0, 0, 0] = 20 * usual
+        return (states,)
+
+    handle = expand.register_forward_pre_hook(spoil)
+    limit = measure_ranges(model, sentences)[expand]
+    handle.remove()
+    assert limit < 10 * usual
+
+
+def test_the_model_is_left_as_it_was() -> None:
+    model = random_model("pre")
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    measure_ranges(model, [Sentence((5, 3), (2, 7))])
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert not any(module._forward_pre_hooks for module in model.modules())
+    assert not any(module._forward_hooks for module in model.modules())

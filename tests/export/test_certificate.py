@@ -1,0 +1,108 @@
+"""Checks notice what is wrong."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dragoman.engine.bundle import WEIGHTS
+from dragoman.export.certificate import (
+    CertificateError,
+    Check,
+    check_bytes,
+    check_independence,
+    check_scoring,
+    check_stepping,
+    sample_batches,
+)
+from dragoman.export.runner import GraphRunner, Row, Stepped
+from tests.export.conftest import Graphs, graphs_of, random_model
+
+
+def test_a_value_up_to_its_bound_passes() -> None:
+    for value in (0.0, 0.5, 1.0):
+        check = Check("loss", "what is lost", value, 1.0)
+        assert check.require() is check
+    assert Check("figure", "only told", 1e9).require()
+
+
+@pytest.mark.parametrize("value", [1.0001, math.inf, math.nan])
+def test_a_value_above_its_bound_names_itself(value: float) -> None:
+    with pytest.raises(CertificateError, match=r"loss: .* exceeds 1 \(what is lost\)"):
+        Check("loss", "what is lost", value, 1.0).require()
+
+
+def test_only_what_is_given_is_written() -> None:
+    assert Check("a", "b", 0.0, 0.0).to_dict() == {
+        "name": "a",
+        "description": "b",
+        "value": 0.0,
+        "bound": 0.0,
+    }
+    assert Check("a", "b", 2.0, unit="nats").to_dict() == {
+        "name": "a",
+        "description": "b",
+        "value": 2.0,
+        "unit": "nats",
+    }
+
+
+def test_batches_have_sizes_that_no_graph_was_traced_with() -> None:
+    batches = list(sample_batches(random_model("pre").config))
+    sizes = {(len(rows), max(len(row.source) for row in rows)) for rows in batches}
+    assert {batch for batch, _ in sizes} == {1, 2, 7, 45}
+    assert {1, 5, 160} <= {source for _, source in sizes}
+    assert any(len({row.start for row in rows}) > 1 for rows in batches)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.25, 0.5, 0.75])
+def test_a_disturbed_weight_fails_the_certificate(copied_graphs: Graphs, part: float) -> None:
+    path = copied_graphs.directory / WEIGHTS
+    weights = np.fromfile(path, np.float32)
+    at = int(part * weights.size)
+    weights[at : at + 64] += 0.05 * np.resize([1, -1], 64)
+    weights.tofile(path)
+    with pytest.raises(CertificateError, match="stepped_error"):
+        check_stepping(copied_graphs.model, copied_graphs.runner()).require()
+
+
+def test_not_a_number_fails_the_certificate(copied_graphs: Graphs) -> None:
+    path = copied_graphs.directory / WEIGHTS
+    weights = np.fromfile(path, np.float32)
+    weights[100] = np.nan
+    weights.tofile(path)
+    runner = copied_graphs.runner()
+    with pytest.raises(CertificateError):
+        check_stepping(copied_graphs.model, runner).require()
+    with pytest.raises(CertificateError):
+        check_scoring(runner, 1.0).require()
+
+
+class Leaking(GraphRunner):
+    """Lets the number of rows show in one number by the smallest step that there is."""
+
+    def step_through(self, rows: list[Row]) -> list[Stepped]:  # type: ignore[override]
+        found = super().step_through(rows)
+        if len(rows) > 1:
+            found[0].log_probs[0, 0] = np.nextafter(found[0].log_probs[0, 0], 0)
+        return found
+
+
+def test_one_bit_of_a_neighbour_is_noticed() -> None:
+    graphs = graphs_of("pre-fp32")
+    leaking = Leaking(graphs.directory, graphs.config)
+    check = check_independence(graphs.runner(), leaking)
+    assert check.value > 0
+    with pytest.raises(CertificateError, match="neighbour_dependence"):
+        check.require()
+
+
+def test_a_second_embedding_is_noticed() -> None:
+    model = random_model("pre")
+    needed = 4 * (model.parameter_count() + model.positions.table.numel())
+    assert check_bytes(needed, model, 4).value == 1
+    again = 4 * model.embedding.weight.numel()
+    with pytest.raises(CertificateError, match="stored_bytes_ratio"):
+        check_bytes(needed + again, model, 4).require()
