@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import torch
 
@@ -65,7 +66,8 @@ def beam_search(task: Task, beam: int) -> list[Output]:
     live: list[Live] = [((), (), 0.0)]
     finished: list[Output] = []
     for length in range(1, task.limit + 1):
-        found = [child for parent in live for child in _children(task, parent)]
+        # None of a parent's later children can be among the best of all.
+        found = [child for parent in live for child in islice(_children(task, parent), 2 * beam)]
         found.sort(key=lambda child: -child[2])
         free = length > len(task.prefix)
         best = found[: 2 * beam if free else 1]
