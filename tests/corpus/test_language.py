@@ -38,6 +38,7 @@ def habits(texts: list[tuple[str, str]], times: int = 200) -> Habits:
         ("Open Inventor sample data", "Open-Inventor-Beispieldaten", None),
         ("The door is open.", "The door is now open.", "wrong language"),
         ("The door is open.", "La porte. Is open, this.", "wrong language"),
+        ("O servidor responderá " * 4, "Der Server antwortet " * 4, "wrong language"),
         ("Die Tür ist offen und neu.", "Die Tür ist offen und neu.", "wrong language"),
         ("The door is open.", "Дверь открыта.", "wrong script"),
         ("Дверь открыта.", "Die Tür ist offen.", "wrong script"),

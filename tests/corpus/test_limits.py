@@ -24,6 +24,11 @@ def test_the_first_of_doublets_stays() -> None:
     assert seen == {("a", "x"): 2, ("a", "y"): 1}
 
 
+def test_a_few_of_those_that_differ_in_digits_stay() -> None:
+    pairs = [pair(f"Figure {i}.", f"Abbildung {i}.") for i in range(5)]
+    assert without_doublets(pairs)[0] == pairs[:MAX_ALTERNATIVES]
+
+
 def test_the_commonest_alternatives_stay_in_their_order() -> None:
     pairs = [pair("a", target) for target in "vwxyz"]
     seen = Counter({("a", "v"): 1, ("a", "w"): 1, ("a", "x"): 1, ("a", "y"): 3, ("a", "z"): 2})

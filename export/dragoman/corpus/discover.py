@@ -13,7 +13,7 @@ from dragoman.corpus.recipe import Recipe
 MAX_ASKING_BYTES = 3_000_000
 """Larger packages are not fetched for debconf's questions alone."""
 
-FETCH_BYTES = 1_000_000
+FETCH_BYTES = 5_000_000
 """What a package costs beside its size, where packages are ranked."""
 
 Contents = Callable[[], Iterable[tuple[str, str]]]

@@ -32,6 +32,8 @@ SHARED_WORDS = 200
 """A word that is among so many of the other side's commonest tells nothing."""
 MIN_WORDS = 2000
 """With fewer words on the other side, only its script and lengths tell."""
+MAX_UNKNOWN = 9
+"""Words that a text may have without any of its language's."""
 MAX_RATIO = 2.2
 SLACK = 12
 """Characters added to both lengths before they are compared, so that short texts may differ."""
@@ -144,4 +146,4 @@ def _other_language(text: str, own: Side, other: Side) -> bool:
     theirs = sum(word in other.stop_words for word in words)
     if ours:
         return theirs >= 2 * ours and theirs >= 3
-    return theirs >= 2 or (theirs == 1 and len(words) > 2) or len(words) > 14
+    return theirs >= 2 or (theirs == 1 and len(words) > 2) or len(words) > MAX_UNKNOWN

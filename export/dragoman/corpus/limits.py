@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from dragoman.corpus.pair import Pair
 
+_DIGIT = re.compile(r"\d")
+
 MAX_ALTERNATIVES = 3
-"""Targets of one source, and sources of one target."""
+"""Targets of one source, sources of one target, and numbers in one text."""
 
 
 def without_doublets(pairs: Sequence[Pair]) -> tuple[list[Pair], Counter[tuple[str, str]]]:
-    """Keep the first of equal (source, target), and return how often each was seen."""
+    """Keep the first of equal (source, target), and return how often each was seen.
+
+    Of pairs that differ in their digits alone `MAX_ALTERNATIVES` are kept.
+    """
     seen: Counter[tuple[str, str]] = Counter()
+    alike: Counter[tuple[str, str]] = Counter()
     kept: list[Pair] = []
     for pair in pairs:
         key = (pair.source, pair.target)
-        if not seen[key]:
-            kept.append(pair)
         seen[key] += 1
+        if seen[key] == 1:
+            pattern = (_DIGIT.sub("0", pair.source), _DIGIT.sub("0", pair.target))
+            alike[pattern] += 1
+            if alike[pattern] <= MAX_ALTERNATIVES:
+                kept.append(pair)
     return kept, seen
 
 
