@@ -11,8 +11,11 @@ from dragoman.engine import (
     EngineLimits,
     InvalidRequestError,
     NextTokenRequest,
+    OnDeadline,
     Prefix,
+    SamplingOptions,
     SpecialTokens,
+    Term,
     TranslationRequest,
 )
 from dragoman.engine.checks import Checks
@@ -97,3 +100,132 @@ def test_what_is_out_of_bounds_is_named(
         CHECKS.check(request_)
     assert (error.value.field, error.value.value) == (field, value)
     assert error.value.bound in str(error.value)
+
+
+def options(**fields: Any) -> TranslationRequest:
+    return translation(options=DecodingOptions(**fields))
+
+
+def sampling(sample_count: int = 1, **fields: Any) -> TranslationRequest:
+    return options(sampling=SamplingOptions(sample_count=sample_count, **fields))
+
+
+def terms(*spellings: tuple[int, ...], **fields: Any) -> TranslationRequest:
+    return options(beam_size=2, terms=(Term(spellings, **fields),))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        options(beam_size=4, hypothesis_count=4),
+        options(length_penalty=-2.0),
+        options(length_penalty=2.0),
+        options(min_output_tokens=6),
+        options(max_output_tokens=3, min_output_tokens=3),
+        sampling(temperature=0.01, top_k=0, top_p=1.0, min_p=0.0),
+        sampling(temperature=10.0, top_k=1000, top_p=1e-9, min_p=0.999),
+        sampling(seed=-(2**63)),
+        sampling(seed=2**63 - 1),
+        options(sampling=SamplingOptions(sample_count=16), hypothesis_count=16),
+        options(repetition_penalty=0.1),
+        options(repetition_penalty=10.0),
+        options(no_repeat_ngram_size=10),
+        options(suppressed_ids=(0, 49) * 500),
+        options(prefix_bias=0.0),
+        options(prefix_bias=0.999),
+        options(alternatives=32, beam_size=4),
+        options(on_deadline=OnDeadline.BEST),
+        options(beam_size=2, terms=(Term(((10, 11),)),) * 2),
+        options(terms=(Term(((10,) * 5,), hard=False),) * 64),
+        terms(*[(10,)] * 16),
+        terms((10,), hard=False, bonus=10.0),
+    ],
+)
+def test_options_within_bounds_pass(request_: TranslationRequest) -> None:
+    CHECKS.check(request_)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("request_", "field", "value"),
+    [
+        (options(beam_size=0), "beam_size", 0),
+        (options(beam_size=5), "beam_size", 5),
+        (options(beam_size=10_000), "beam_size", 10_000),
+        (options(hypothesis_count=0), "hypothesis_count", 0),
+        (options(beam_size=2, hypothesis_count=3), "hypothesis_count", 3),
+        (options(hypothesis_count=10_000), "hypothesis_count", 10_000),
+        (options(length_penalty=2.1), "length_penalty", 2.1),
+        (options(length_penalty=float("-inf")), "length_penalty", float("-inf")),
+        (options(min_output_tokens=-1), "min_output_tokens", -1),
+        (options(min_output_tokens=7), "min_output_tokens", 7),
+        (options(max_output_tokens=2, min_output_tokens=3), "min_output_tokens", 3),
+        (sampling(temperature=0.0), "sampling.temperature", 0.0),
+        (sampling(temperature=11.0), "sampling.temperature", 11.0),
+        (sampling(top_k=-1), "sampling.top_k", -1),
+        (sampling(top_k=1001), "sampling.top_k", 1001),
+        (sampling(top_p=0.0), "sampling.top_p", 0.0),
+        (sampling(top_p=1.1), "sampling.top_p", 1.1),
+        (sampling(min_p=-0.1), "sampling.min_p", -0.1),
+        (sampling(min_p=1.0), "sampling.min_p", 1.0),
+        (sampling(0), "sampling.sample_count", 0),
+        (sampling(17), "sampling.sample_count", 17),
+        (sampling(seed=2**63), "sampling.seed", 2**63),
+        (options(beam_size=2, sampling=SamplingOptions()), "beam_size", 2),
+        (options(repetition_penalty=0.0), "repetition_penalty", 0.0),
+        (options(repetition_penalty=10.1), "repetition_penalty", 10.1),
+        (options(no_repeat_ngram_size=-1), "no_repeat_ngram_size", -1),
+        (options(no_repeat_ngram_size=11), "no_repeat_ngram_size", 11),
+        (options(suppressed_ids=(10,) * 1001), "suppressed_ids", 1001),
+        (options(suppressed_ids=(10, 50)), "suppressed_ids", 50),
+        (options(suppressed_ids=(-1,)), "suppressed_ids", -1),
+        (options(prefix_bias=1.0), "prefix_bias", 1.0),
+        (options(prefix_bias=-0.1), "prefix_bias", -0.1),
+        (options(alternatives=-1), "alternatives", -1),
+        (options(alternatives=33), "alternatives", 33),
+        (options(alternatives=2, beam_size=2, hypothesis_count=2), "hypothesis_count", 2),
+        (
+            options(alternatives=2, sampling=SamplingOptions(sample_count=2)),
+            "sampling.sample_count",
+            2,
+        ),
+        (options(alternatives=2, prefix_bias=0.5), "prefix_bias", 0.5),
+        (options(terms=(Term(((10,),), hard=False),) * 65), "terms", 65),
+        (options(beam_size=1, terms=(Term(((10,),)),)), "beam_size", 1),
+        (options(beam_size=2, terms=(Term(((10,) * 3,)),) * 2), "terms", 6),
+        (terms(), "terms[0].target_ids", 0),
+        (terms(*[(10,)] * 17), "terms[0].target_ids", 17),
+        (terms(()), "terms[0].target_ids", 0),
+        (terms((10,) * 6, hard=False), "terms[0].target_ids", 6),
+        (terms((10, 50)), "terms[0].target_ids", 50),
+        (terms((10, UNK)), "terms[0].target_ids", UNK),
+        (terms((EOS,)), "terms[0].target_ids", EOS),
+        (terms((10,), bonus=-0.1), "terms[0].bonus", -0.1),
+        (terms((10,), bonus=10.1), "terms[0].bonus", 10.1),
+    ],
+)
+def test_options_out_of_bounds_are_named(
+    request_: TranslationRequest, field: str, value: object
+) -> None:
+    with pytest.raises(InvalidRequestError) as error:
+        CHECKS.check(request_)
+    assert (error.value.field, error.value.value) == (f"options.{field}", value)
+    assert error.value.bound in str(error.value)
+
+
+@pytest.mark.parametrize("field", ["length_penalty", "repetition_penalty", "prefix_bias"])
+def test_what_is_no_number_is_refused(field: str) -> None:
+    with pytest.raises(InvalidRequestError, match=field):
+        CHECKS.check(options(**{field: NAN}))
+    for request_ in (sampling(temperature=NAN), sampling(top_p=NAN), sampling(min_p=NAN)):
+        with pytest.raises(InvalidRequestError, match="sampling"):
+            CHECKS.check(request_)
+
+
+def test_hard_terms_must_fit_beside_the_prefix() -> None:
+    wanted = DecodingOptions(beam_size=2, terms=(Term(((10, 11, 12),)),))
+    CHECKS.check(translation(prefix_ids=(10, 11), options=wanted))
+    with pytest.raises(InvalidRequestError, match="beside the prefix"):
+        CHECKS.check(translation(prefix_ids=(10, 11, 12), options=wanted))
