@@ -275,13 +275,21 @@ class Valve:
         self._open = threading.Event()
         self._single = threading.Semaphore(0)
         self._open.set()
+        self._engine: Engine | None = None
+        self._ended = 0
         self.error: Exception | None = None
         self.steps = 0
 
     def close(self) -> None:
-        """Hold the engine up after its next step; count its steps from now on."""
+        """Hold the resting engine up after its next step; count its steps from now on."""
+        assert eventually(self._rests)
         self._open.clear()
         self.steps = 0
+
+    def _rests(self) -> bool:
+        assert self._engine is not None
+        now = self._engine.statistics()
+        return now.pending == 0 and now.steps == self._ended
 
     def open(self) -> None:
         """Let it run."""
@@ -303,9 +311,11 @@ class Valve:
                 self._single.acquire(timeout=DEADLINE)
             if self.error is not None:
                 raise self.error
+            self._ended += 1
 
         observer.step = step  # type: ignore[method-assign]
-        return Engine.load(bundle, options, observer)
+        self._engine = Engine.load(bundle, options, observer)
+        return self._engine
 
 
 class Process:

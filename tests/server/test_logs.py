@@ -1,3 +1,4 @@
+import asyncio
 import io
 import json
 import logging
@@ -6,7 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman.server import Config
-from dragoman.server.logs import build_logger, forwarding
+from dragoman.server.logs import BUFFER_SECONDS, LineBuffer, build_logger, forwarding
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -58,3 +59,23 @@ def test_library_warnings_come_through(caplog: pytest.LogCaptureFixture) -> None
         ("error", "lost call"),
         ("warning", "odd"),
     ]
+
+
+async def test_lines_of_a_loop_are_written_together() -> None:
+    stream = io.StringIO()
+    buffer = LineBuffer(stream)
+    logger = build_logger(Config(), buffer)
+    logger.info("one")
+    logger.info("two")
+    assert stream.getvalue() == ""
+    await asyncio.sleep(2 * BUFFER_SECONDS)
+    assert [line["event"] for line in lines(stream)] == ["one", "two"]
+    logger.info("three")
+    buffer.drain()
+    assert [line["event"] for line in lines(stream)] == ["one", "two", "three"]
+
+
+def test_lines_of_other_threads_are_written_at_once() -> None:
+    stream = io.StringIO()
+    build_logger(Config(), LineBuffer(stream)).info("one")
+    assert [line["event"] for line in lines(stream)] == ["one"]

@@ -6,6 +6,7 @@ a wrong setting.
 
 import asyncio
 import inspect
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from dragoman.server.config import Config
 from dragoman.server.errors import ConfigurationError, StartupError
-from dragoman.server.logs import build_logger, forwarding
+from dragoman.server.logs import LineBuffer, build_logger, forwarding
 from dragoman.server.server import Server
 
 
@@ -42,9 +43,13 @@ def main() -> None:
 
 
 async def _serve(config: Config) -> int:
-    logger = build_logger(config)
-    with forwarding(logger):
-        return await Server(config, logger).run()
+    buffer = LineBuffer(sys.stderr)
+    logger = build_logger(config, buffer)
+    try:
+        with forwarding(logger):
+            return await Server(config, logger).run()
+    finally:
+        buffer.drain()
 
 
 def _end(message: str, code: int) -> typer.Exit:

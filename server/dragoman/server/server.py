@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import signal
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ from dragoman.server.logs import build_logger
 from dragoman.server.metrics import CallMetrics, ProblemMetrics, describe_process, watch_health
 from dragoman.server.watchdog import engine_failure
 
+SWITCH_SECONDS = 0.0001
 FAILURE_GRACE_SECONDS = 1.0
 """After the engine failed, or the grace is over: time for the errors to reach the clients."""
 
@@ -87,8 +89,7 @@ class Server:
             loop.add_signal_handler(number, self.request_stop, signal.Signals(number).name)
         try:
             async with self:
-                gc.collect()
-                gc.freeze()  # modules and model live as long as the process: never look again
+                _tune_interpreter()
                 await self._stop.wait()
         finally:
             for number in (signal.SIGTERM, signal.SIGINT):
@@ -214,6 +215,17 @@ def running(config: Config, logger: FilteringBoundLogger | None = None) -> Serve
     ``async with running(Config(port=0, metrics_port=0)) as server: server.port``
     """
     return Server(config, logger)
+
+
+def _tune_interpreter() -> None:
+    """Set what only the owner of a process may set."""
+    # Modules and model live as long as the process: the collector need not look at them again.
+    gc.collect()
+    gc.freeze()
+    # The engine's thread and the event loop hand the interpreter to and fro at every step; with
+    # the usual 5 ms a step of half a millisecond waits for whatever the loop is doing (measured:
+    # 9 % more tokens a second at 8 concurrent calls on two cores).
+    sys.setswitchinterval(SWITCH_SECONDS)
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> None:
