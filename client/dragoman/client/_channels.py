@@ -23,9 +23,6 @@ from dragoman.client._forks import forks
 from dragoman.client._settings import Settings
 from dragoman.client.errors import ClientClosedError
 
-_inherited: list[object] = []
-"""Channels of the parent process, kept in a child so that nothing ever touches them again."""
-
 
 class Opened:
     """A channel with its stubs and the process that made it."""
@@ -73,7 +70,7 @@ class ProcessChannels:
         """Close the channel of this process, if there is one."""
         self._closed = True
         opened = self._opened.pop(os.getpid(), None)
-        _inherited.extend(self._opened.values())
+        forks.keep([*self._opened.values()])
         self._opened.clear()
         # At the end of Python the threads that gRPC would wait for stand still.
         if opened is not None and not sys.is_finalizing():
@@ -132,7 +129,7 @@ class LoopChannels:
     def _forget_ended(self) -> None:
         for loop, opened in list(self._opened.items()):
             if opened.pid != os.getpid():
-                _inherited.append(self._opened.pop(loop))
+                forks.keep(self._opened.pop(loop))
             elif loop.is_closed():
                 del self._opened[loop]
 

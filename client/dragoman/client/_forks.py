@@ -29,6 +29,7 @@ class Forks:
         self._used = False
         self._before = (False, False, False)
         self._inherited = (False, False, False)
+        self._kept: list[object] = []
 
     @contextmanager
     def call_under_way(self) -> Iterator[None]:
@@ -57,6 +58,10 @@ class Forks:
     def closed(self, channel: Any) -> None:  # noqa: ANN401 - either stack's channel
         """Mark a channel as closed."""
         self._aio_channels.discard(channel)
+
+    def keep(self, thing: object) -> None:
+        """Keep a channel or call of the parent for good: its end would touch what it shares."""
+        self._kept.append(thing)
 
     def check(self, *, aio: bool) -> None:
         """Refuse a new channel where it might hang.

@@ -15,6 +15,7 @@ import grpc.aio
 from dragoman.client._assembly import Assembly
 from dragoman.client._calls import Call, Stubs
 from dragoman.client._cancelling import explained, is_task_cancelled
+from dragoman.client._forks import forks
 from dragoman.client.errors import CancelledError, ClientClosedError, DragomanError
 from dragoman.client.results import Chunk, Translation
 from dragoman.v1.translation_pb2 import StreamTranslateTextResponse
@@ -80,7 +81,7 @@ class AsyncTranslationStream(AsyncIterator[Chunk]):
         Belongs on the thread of the event loop.
         """
         self._cancelled = True
-        if self._reading is not None:
+        if self._reading is not None and self._pid == os.getpid():
             self._reading.cancel()
 
     async def _read(self) -> StreamTranslateTextResponse | None:
@@ -104,6 +105,7 @@ class AsyncTranslationStream(AsyncIterator[Chunk]):
 
     def _start(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._pid = os.getpid()
         self._reading = self._call.start(self._stubs())
 
     async def _pause_after(self, error: grpc.RpcError) -> float:
@@ -130,9 +132,12 @@ class AsyncTranslationStream(AsyncIterator[Chunk]):
         self.cancel()
 
     def __del__(self) -> None:
-        # Garbage is collected on any thread, and in a forked child the call is the parent's.
-        loop = self._loop
-        if loop is None or self._ended or self._pid != os.getpid() or loop.is_closed():
+        loop, reading = self._loop, self._reading
+        if loop is None or reading is None or self._ended or loop.is_closed():
             return
+        if self._pid != os.getpid():
+            forks.keep(reading)
+            return
+        # Garbage is collected on any thread.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._reading.cancel)
+            loop.call_soon_threadsafe(reading.cancel)

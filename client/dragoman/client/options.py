@@ -69,8 +69,8 @@ class CallOptions(TypedDict, total=False):
     """Keywords of every call.
 
     Attributes:
-        timeout: seconds for the whole call, retries included, more than 0; None for no limit.
-            Default: the client's `timeout`.
+        timeout: seconds for the whole call, retries included, more than 0; None for no limit on
+            this side (the server has one of its own then). Default: the client's `timeout`.
         metadata: sent with the call, after the client's own.
     """
 

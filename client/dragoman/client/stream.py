@@ -76,10 +76,13 @@ class TranslationStream(Iterator[Chunk]):
     def cancel(self) -> None:
         """End the call now; the next chunk then is a `CancelledError`. May be repeated."""
         self._cancelled = True
-        # In a forked child, the call is the parent's.
-        if self._reading is not None and self._pid == os.getpid():
+        if self._reading is None:
+            return
+        if self._pid == os.getpid():
             self._reading.cancel()
-            forks.end(self._token)
+        else:
+            forks.keep(self._reading)
+        forks.end(self._token)
 
     def _read(self) -> StreamTranslateTextResponse | None:
         while True:
