@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 import torch
 from torch import nn
 
 from dragoman.export.calibration import Sentence, measure_ranges
+from dragoman.transformer import DecoderLayer, EncoderLayer, Transformer
 from tests.export.conftest import random_model, random_sentences
+
+
+def first_expansion(model: Transformer) -> nn.Linear:
+    return cast(EncoderLayer, model.encoder.layers[0]).feed_forward.expand
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -22,10 +29,11 @@ def test_every_product_gets_a_range(norm: str) -> None:
 def test_maps_of_the_same_input_get_the_same_range() -> None:
     model = random_model("pre")
     ranges = measure_ranges(model, random_sentences(model.config, 3))
-    for layer in model.decoder.layers:
+    layers = [cast(DecoderLayer, layer) for layer in model.decoder.layers]
+    for layer in layers:
         attention = layer.self_attention
         assert ranges[attention.query] == ranges[attention.key] == ranges[attention.value]
-    assert len({ranges[layer.cross_attention.key] for layer in model.decoder.layers}) == 1
+    assert len({ranges[layer.cross_attention.key] for layer in layers}) == 1
 
 
 def test_a_range_holds_what_was_seen_but_for_rare_outliers() -> None:
@@ -37,7 +45,7 @@ def test_a_range_holds_what_was_seen_but_for_rare_outliers() -> None:
         nonlocal largest
         largest = max(largest, float(inputs[0].abs().max()))
 
-    expand = model.encoder.layers[0].feed_forward.expand
+    expand = first_expansion(model)
     handle = expand.register_forward_pre_hook(see)
     limit = measure_ranges(model, sentences)[expand]
     handle.remove()
@@ -46,7 +54,7 @@ def test_a_range_holds_what_was_seen_but_for_rare_outliers() -> None:
 
 def test_one_large_value_among_many_is_cut_off() -> None:
     model = random_model("pre")
-    expand = model.encoder.layers[0].feed_forward.expand
+    expand = first_expansion(model)
     sentences = random_sentences(model.config, 3)
     usual = measure_ranges(model, sentences)[expand]
 

@@ -9,11 +9,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from dragoman.export.candidates import Candidates, group_width
 from tests.export.tracing import run_exported
 
-Find = Callable[..., np.ndarray]
+Find = Callable[..., NDArray[np.int64]]
 
 VOCABULARIES = (300, 97, 16)
 
@@ -31,8 +32,9 @@ def find(vocabulary: int) -> Find:
 
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_candidates_are_those_of_a_stable_sort(find: Find, vocabulary: int, data: object) -> None:
-    assert isinstance(data, st.DataObject)
+def test_candidates_are_those_of_a_stable_sort(
+    find: Find, vocabulary: int, data: st.DataObject
+) -> None:
     rows = data.draw(st.integers(1, 4))
     seed = data.draw(st.integers(0, 2**32 - 1))
     distinct = data.draw(st.sampled_from([1, 2, 5, 1000]))

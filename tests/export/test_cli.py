@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 import safetensors.torch
 import torch
@@ -17,6 +19,7 @@ from dragoman.engine import Bundle, Engine
 from dragoman.engine.bundle import WEIGHTS
 from dragoman.export import export as exporting
 from dragoman.export.cli import export
+from dragoman.export.weights import save_graphs
 from dragoman.training.checkpoint import save_checkpoint
 from dragoman.transformer import Transformer, TransformerConfig
 
@@ -82,14 +85,13 @@ def test_without_dev_text_the_bundle_is_fp32(tmp_path: Path, small_checkpoint: P
 def test_a_disturbed_weight_writes_nothing(
     tmp_path: Path, small_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def save_and_disturb(graphs: dict[str, object], directory: Path) -> int:
-        stored = save(graphs, directory)
+    def save_and_disturb(graphs: Mapping[str, ir.Model], directory: Path) -> int:
+        stored = save_graphs(graphs, directory)
         weights = np.fromfile(directory / WEIGHTS, np.float32)
         weights[:64] += 0.1 * np.resize([1, -1], 64)
         weights.tofile(directory / WEIGHTS)
         return stored
 
-    save = exporting.save_graphs
     monkeypatch.setattr(exporting, "save_graphs", save_and_disturb)
     result = run(small_checkpoint, tmp_path / "en-de")
     assert result.exit_code == 1

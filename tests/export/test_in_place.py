@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnxruntime as ort
 import pytest
+from numpy.typing import NDArray
 
 from dragoman.engine.bundle import DECODER
 from tests.export.conftest import Graphs, graphs_of
@@ -25,21 +26,21 @@ class Step:
         generator = np.random.default_rng(0)
         layers, shape = config.decoder_layers, (config.heads, config.head_size)
 
-        def cache(capacity: int) -> np.ndarray:
+        def cache(capacity: int) -> NDArray[np.float32]:
             size = (layers, 2, ROWS, shape[0], capacity, shape[1])
             return generator.standard_normal(size).astype(np.float32)
 
         self.own, self.cross = cache(CAPACITY), cache(SOURCE_CAPACITY)
         self.length = np.array([0, 5, 12], np.int32)
-        self.inputs = {
+        self.inputs: dict[str, NDArray[np.generic]] = {
             "token": np.array([2, 9, 8]),
             "length": self.length,
             "source_length": np.array([1, 9, 4], np.int32),
             "top_k": np.array([2]),
         }
         self.top_ids = np.zeros((ROWS, 2), np.int64)
-        session = ort.InferenceSession(graphs.directory / DECODER)
-        self.binding = session.io_binding()
+        self.session = ort.InferenceSession(graphs.directory / DECODER)
+        self.binding = self.session.io_binding()
         for name, array in self.inputs.items():
             self._bind("input", name, array)
         for layer in range(layers):
@@ -48,9 +49,11 @@ class Step:
                 self._bind("output", f"self_{part}_{layer}_out", self.own[layer, index])
                 self._bind("input", f"cross_{part}_{layer}", self.cross[layer, index])
         self._bind("output", "top_ids", self.top_ids)
-        self.run = lambda: session.run_with_iobinding(self.binding)
 
-    def _bind(self, side: str, name: str, array: np.ndarray) -> None:
+    def run(self) -> None:
+        self.session.run_with_iobinding(self.binding)
+
+    def _bind(self, side: str, name: str, array: NDArray[np.generic]) -> None:
         bind = getattr(self.binding, f"bind_{side}")
         bind(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
-from dragoman.export.int8 import InputQuantizer, IntegerArithmetic, IntegerProduct
+from dragoman.export.int8 import InputQuantizer, IntegerArithmetic, IntegerEmbedding, IntegerProduct
 from dragoman.export.quantization import PAIR_LIMIT, quantize_columns
 from dragoman.transformer import TokenEmbedding
 from tests.export.tracing import run_exported
@@ -20,15 +21,22 @@ def linear(inputs: int = IN, outputs: int = OUT) -> nn.Linear:
     return nn.Linear(inputs, outputs)
 
 
-def rounded(values: np.ndarray, quantizer: InputQuantizer) -> np.ndarray:
+Floats = NDArray[np.float32]
+
+
+def rounded(values: Floats, quantizer: InputQuantizer) -> NDArray[np.int64]:
     scale, zero_point = quantizer.scale.numpy(), int(quantizer.zero_point)
-    return np.clip(np.rint(values / scale) + zero_point, 0, 255).astype(np.int64) - zero_point
+    steps: NDArray[np.int64] = np.rint(values / scale).astype(np.int64)
+    return np.clip(steps, -zero_point, 255 - zero_point)
 
 
-def exact(values: np.ndarray, product: IntegerProduct) -> np.ndarray:
-    sums = rounded(values, product.input) @ product.weight.numpy().astype(np.int64)
+def exact(values: Floats, product: IntegerProduct) -> NDArray[np.float64]:
+    sums: NDArray[np.int64] = rounded(values, product.input) @ product.weight.numpy().astype(
+        np.int64
+    )
     scales = product.columns.double().numpy() * float(product.input.scale)
-    return sums * scales + product.bias.double().numpy()
+    bias: NDArray[np.float64] = product.bias.double().numpy()
+    return sums * scales + bias
 
 
 @pytest.mark.parametrize("rectified", [False, True])
@@ -89,6 +97,7 @@ def test_embedding_looks_up_what_it_projects_with() -> None:
     torch.manual_seed(1)
     embedding = TokenEmbedding(40, 16, pad_id=0)
     built = IntegerArithmetic({embedding: 4.0}).embedding(embedding)
+    assert isinstance(built, IntegerEmbedding)
     matrix = quantize_columns(embedding.weight.detach().T)
     table = (matrix.values.double() * matrix.scales.double()).T.numpy()
     ids = np.array([3, 39, 0, 3])

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
 
 from dragoman.export.quantization import PAIR_LIMIT, quantize_columns
 
@@ -26,7 +27,7 @@ def pair_sums(values: torch.Tensor) -> torch.Tensor:
 
 @given(MATRICES)
 @settings(max_examples=60, deadline=None)
-def test_neighbours_never_exceed_the_limit(matrix: np.ndarray) -> None:
+def test_neighbours_never_exceed_the_limit(matrix: NDArray[np.float32]) -> None:
     values = quantize_columns(torch.from_numpy(matrix)).values
     assert values.dtype == torch.int8
     assert pair_sums(values).le(PAIR_LIMIT).all()
@@ -35,7 +36,7 @@ def test_neighbours_never_exceed_the_limit(matrix: np.ndarray) -> None:
 
 @given(MATRICES, st.integers(0, 4))
 @settings(max_examples=30, deadline=None)
-def test_columns_do_not_depend_on_each_other(matrix: np.ndarray, chosen: int) -> None:
+def test_columns_do_not_depend_on_each_other(matrix: NDArray[np.float32], chosen: int) -> None:
     column = chosen % matrix.shape[1]
     together = quantize_columns(torch.from_numpy(matrix))
     alone = quantize_columns(torch.from_numpy(matrix[:, column : column + 1].copy()))

@@ -7,16 +7,17 @@ import pytest
 import torch
 
 from dragoman.export.certificate import check_scoring, check_stepping, sample_batches
-from dragoman.export.runner import Row
+from dragoman.export.runner import Floats, Row
 from tests.export.conftest import Graphs, graphs_of
 
 
-def uncached(graphs: Graphs, row: Row) -> np.ndarray:
+def uncached(graphs: Graphs, row: Row) -> Floats:
     with torch.no_grad():
         logits = graphs.model(
             torch.tensor([row.source]), torch.tensor([len(row.source)]), torch.tensor([row.target])
         )
-    return logits.log_softmax(-1)[0].numpy()
+    log_probs: Floats = logits.log_softmax(-1)[0].numpy()
+    return log_probs
 
 
 def test_every_step_equals_the_uncached_model(fp32_graphs: Graphs) -> None:

@@ -28,7 +28,7 @@ def places(graphs: Graphs) -> set[tuple[int, int]]:
         if tensor.data_location == onnx.TensorProto.EXTERNAL:
             info = ExternalDataInfo(tensor)
             assert info.location == WEIGHTS
-            found.add((int(info.offset), int(info.length)))
+            found.add((int(info.offset or 0), int(info.length or 0)))
     return found
 
 

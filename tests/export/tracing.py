@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnxruntime as ort
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from dragoman.export.operators import OPSET
 
+Output = NDArray[Any]
 
-def run_exported(module: nn.Module, *inputs: torch.Tensor) -> Callable[..., np.ndarray]:
+
+def run_exported(module: nn.Module, *inputs: torch.Tensor) -> Callable[..., Output]:
     """Trace a module whose inputs' first dimension is dynamic; return what runs it."""
     rows = torch.export.Dim("rows")
     dynamic = tuple({0: rows} if tensor.shape[0] > 1 else None for tensor in inputs)
@@ -24,7 +28,7 @@ def run_exported(module: nn.Module, *inputs: torch.Tensor) -> Callable[..., np.n
             module.eval(),
             inputs,
             dynamo=True,
-            dynamic_shapes=(dynamic,) if _is_variadic(module) else dynamic,
+            dynamic_shapes=dynamic,
             input_names=names,
             output_names=["output"],
             opset_version=OPSET,
@@ -36,12 +40,8 @@ def run_exported(module: nn.Module, *inputs: torch.Tensor) -> Callable[..., np.n
             value.shape = None
     session = ort.InferenceSession(program.model_proto.SerializeToString())
 
-    def run(*arrays: np.ndarray) -> np.ndarray:
-        output: np.ndarray = session.run(None, dict(zip(names, arrays, strict=True)))[0]
+    def run(*arrays: NDArray[np.generic]) -> Output:
+        output: Output = session.run(None, dict(zip(names, arrays, strict=True)))[0]
         return output
 
     return run
-
-
-def _is_variadic(module: nn.Module) -> bool:
-    return "args" in module.forward.__code__.co_varnames
