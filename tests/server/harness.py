@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,7 @@ from dragoman.v1 import (
 T = TypeVar("T")
 M = TypeVar("M", bound=Message)
 DEADLINE = 30.0
+MODULE = (sys.executable, "-m", "dragoman.server")
 
 
 def config(bundle: Path, **settings: Any) -> Config:
@@ -319,11 +320,11 @@ class Valve:
 
 
 class Process:
-    """``python -m dragoman.server`` in a process of its own."""
+    """A server in a process of its own."""
 
-    def __init__(self, *flags: str) -> None:
+    def __init__(self, *command: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "dragoman.server", *flags],
+            command,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -350,12 +351,11 @@ class Process:
 
 
 @contextmanager
-def process(bundle: Path, *flags: str) -> Iterator[Process]:
+def process(bundle: Path, *flags: str, command: Sequence[str] = MODULE) -> Iterator[Process]:
     """A server process, serving; killed at the end if it still runs."""
+    ports = ("--port", "0", "--metrics-port", "0")
     threads = ("--decoder-threads", "1", "--encoder-threads", "1")
-    server = Process(
-        "--bundle", str(bundle), "--port", "0", "--metrics-port", "0", *threads, *flags
-    )
+    server = Process(*command, "--bundle", str(bundle), *ports, *threads, *flags)
     try:
         server.wait_for("serving")
         yield server

@@ -1,18 +1,26 @@
 """An engine that breaks or hangs: typed errors, NOT_SERVING, an exit code."""
 
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2
 
 from dragoman.engine.sessions import DecoderSession
-from tests.server.harness import Hosted, Valve, config, eventually, failure, hosted
+from dragoman.v1 import translation_pb2, translation_pb2_grpc
+from tests.server.harness import (
+    DEADLINE,
+    Hosted,
+    Valve,
+    config,
+    eventually,
+    failure,
+    hosted,
+    process,
+)
 
 
 def assert_failed(server: Hosted, calls: list[object]) -> None:
@@ -88,57 +96,40 @@ def test_a_bug_of_ours_shows_an_id_and_nothing_else(
         server.assert_at_rest()
 
 
-BROKEN_PROGRAM = """
-import threading
+FAULTY_PROGRAM = """
+import sys, time
 from dragoman.engine.sessions import DecoderSession
 from dragoman.server.cli import main
 
-run = DecoderSession.run
-warm = []
+run, warm, fault = DecoderSession.run, [], sys.argv.pop(1)
 
-def broken(*args, **options):
-    if len(warm) > 60:
-        raise RuntimeError("the cable is loose")
+def faulty(*args, **options):
     warm.append(None)
+    if len(warm) > 60 and fault == "break":
+        raise RuntimeError("the cable is loose")
+    if len(warm) > 60:
+        time.sleep(600)
     return run(*args, **options)
 
-DecoderSession.run = broken
+DecoderSession.run = faulty
 main()
 """
 
 
-def test_the_process_ends_with_1(tiny_bundle: Path) -> None:
-    flags = ("--bundle", str(tiny_bundle), "--port", "0", "--no-metrics", "--log-level", "error")
-    port_flags = ("--log-level", "info")
-    process = subprocess.Popen(
-        [sys.executable, "-c", BROKEN_PROGRAM, *flags, *port_flags],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr is not None
-        port = 0
-        for line in process.stderr:
-            if '"listening"' in line:
-                port = int(line.split('"port": ')[1].split(",")[0])
-            if '"serving"' in line:
-                break
-        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            call: Any = channel.unary_unary("/dragoman.v1.TranslationService/TranslateText")
-            lines = b"nine thousand nine hundred\n" * 500
-            request = b"\x12" + _varint(len(lines)) + lines
-            assert failure(lambda: call(request, timeout=30)).reason == "ENGINE_FAILED"
-        _, rest = process.communicate(timeout=30)
-        assert process.returncode == 1
-        assert "the cable is loose" in rest
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def _varint(number: int) -> bytes:
-    out = b""
-    while number > 127:
-        out += bytes([number & 127 | 128])
-        number >>= 7
-    return out + bytes([number])
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [("break", "the cable is loose"), ("hang", "the engine has made no step for 0.5 s")],
+)
+def test_the_process_ends_with_1(tiny_bundle: Path, fault: str, cause: str) -> None:
+    flags = ("--stall-seconds", "0.5", "--no-metrics")
+    command = [sys.executable, "-c", FAULTY_PROGRAM, fault]
+    with process(tiny_bundle, *flags, command=command) as server:
+        with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+            stub = translation_pb2_grpc.TranslationServiceStub(channel)
+            text = "nine thousand nine hundred\n" * 500
+            request = translation_pb2.TranslateTextRequest(contents=[text])
+            failed = failure(lambda: stub.TranslateText(request, timeout=DEADLINE))
+            assert failed.reason == "ENGINE_FAILED"
+        code, rest = server.end()
+        assert code == 1
+        assert cause in rest

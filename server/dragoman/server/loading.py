@@ -1,6 +1,7 @@
 """Loads a bundle into a running, warm engine with everything that the services need round it."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -64,8 +65,15 @@ async def load_backend(
 
 
 async def unload(backend: Backend) -> None:
-    """Stop the engine; what still runs in it ends with an error."""
-    await asyncio.to_thread(backend.engine.stop, drain=False, timeout=STOP_SECONDS)
+    """Stop the engine; what still runs in it ends with an error.
+
+    An engine that hangs does not end; it is left behind after `STOP_SECONDS`.
+    """
+    stopper = threading.Thread(
+        target=backend.engine.stop, kwargs={"drain": False}, name="dragoman-stop", daemon=True
+    )
+    stopper.start()
+    await asyncio.to_thread(stopper.join, STOP_SECONDS)
     backend.runner.bridge.close()
 
 
