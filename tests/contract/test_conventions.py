@@ -92,6 +92,8 @@ def test_the_comments_and_the_constants_say_the_same(sentence: str) -> None:
         ("Sampling", "top_k", f"Range: 0 to {decoding.MAX_SAMPLING_TOP_K}. Default: 0."),
         ("Sampling", "sample_count", f"Range: 1 to {decoding.MAX_SAMPLES}."),
         ("Term", "targets", f"wordings, 1 to {limits.MAX_TARGET_COUNT},"),
+        ("Term", "source", f"of at most {limits.MAX_TERM_CHARACTERS} characters."),
+        ("Term", "targets", f"of at most {limits.MAX_TERM_CHARACTERS} characters."),
         ("Term", "bonus", f"Range: 0 to {decoding.MAX_BONUS:.0f}. Default: {Term(()).bonus:.0f}."),
     ],
 )

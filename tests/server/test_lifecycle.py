@@ -52,9 +52,9 @@ def assert_clean_end(server: Process) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_under_16_calls_loses_none(tiny_bundle: Path, number: signal.Signals) -> None:
     with (
-        process(tiny_bundle, "--settle-seconds", "0.5") as server,
+        process(tiny_bundle, "--settle-seconds", "0.5", "--default-beam-size", "1") as server,
         grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel,
-        ThreadPoolExecutor(16) as pool,
+        ThreadPoolExecutor(32) as pool,
     ):
         expected = translate(channel)
         right = [line in GERMAN for line in expected.split("\n")]

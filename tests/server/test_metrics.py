@@ -87,8 +87,9 @@ def test_every_family_is_there_before_the_first_call(tiny_bundle: Path) -> None:
         assert {sample.value for sample in families[name].samples} == {0.0}, name
 
 
-def test_a_translation_in_figures(tiny_bundle: Path) -> None:
-    with hosted(config(tiny_bundle)) as server:
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_a_translation_in_figures(tiny_bundle: Path, beam_size: int) -> None:
+    with hosted(config(tiny_bundle, default_beam_size=beam_size)) as server:
         texts = [english(number) for number in (1234, 77, 5)]
         response = server.translate(*texts, "")
         usages = [translation.usage for translation in response.translations]
@@ -104,7 +105,10 @@ def test_a_translation_in_figures(tiny_bundle: Path) -> None:
         chosen = server.metric("dragoman_target_tokens_total")
         assert target <= chosen <= target + 3  # the engine may count the ends of sentences
         rows = server.metric("dragoman_batch_rows_sum")
-        assert chosen <= rows <= chosen + 3
+        if beam_size == 1:
+            assert chosen <= rows <= chosen + 3
+        else:
+            assert chosen < rows <= beam_size * (chosen + 3 * beam_size)
         server.stream("nine")
         server.predict(text="nine")
         assert server.metric("dragoman_finished_total", reason="next_token") == 1

@@ -18,7 +18,8 @@ def valve() -> Valve:
 @pytest.fixture
 def full(tiny_bundle: Path, valve: Valve) -> Iterator[Hosted]:
     """A held server with work up to its capacity."""
-    settings = config(tiny_bundle, max_rows=2, max_queued=CAPACITY, max_lines=CAPACITY)
+    limits = {"max_rows": 2, "max_queued": CAPACITY, "max_lines": CAPACITY}
+    settings = config(tiny_bundle, default_beam_size=1, **limits)
     with hosted(settings, valve.load) as server:
         valve.close()
         calls = [server.start_line("four hundred") for _ in range(CAPACITY)]

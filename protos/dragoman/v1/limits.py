@@ -31,6 +31,9 @@ MAX_TERM_COUNT: Final = 64
 MAX_TARGET_COUNT: Final = 8
 """The most wordings of one ``Term``."""
 
+MAX_TERM_CHARACTERS: Final = 256
+"""The most characters of the source of a ``Term``, and of each of its targets."""
+
 DEFAULT_PAGE_SIZE: Final = 50
 """How many models a page of ``ListModels`` has at most, unless the request says."""
 

@@ -18,8 +18,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from dragoman.engine.decoding import MAX_BEAM_SIZE
 from dragoman.server.errors import ConfigurationError
-from dragoman.v1.limits import MAX_CONTENT_COUNT, MAX_MESSAGE_BYTES
+from dragoman.v1.limits import DEFAULT_BEAM_SIZE, MAX_CONTENT_COUNT, MAX_MESSAGE_BYTES
 
 MEBIBYTE = 1024 * 1024
 ENVIRONMENT_PREFIX = "DRAGOMAN_"
@@ -71,6 +72,12 @@ class Config(BaseSettings):
 
     max_rows: int = Field(
         default=32, ge=1, le=1024, description="Sentences decoded at the same time."
+    )
+    default_beam_size: int = Field(
+        default=DEFAULT_BEAM_SIZE,
+        ge=1,
+        le=MAX_BEAM_SIZE,
+        description="Beam size of requests that name none; at most max_rows counts.",
     )
     max_queued: int = Field(
         default=2048,

@@ -27,6 +27,7 @@ from dragoman.server.metrics import (
 FINISHES: dict[FinishReason | None, str] = {
     FinishReason.STOP: "stop",
     FinishReason.LENGTH: "length",
+    FinishReason.DEADLINE: "deadline",
     None: "next_token",
 }
 FAILURES: dict[type[EngineError], str] = {

@@ -94,10 +94,7 @@ class FieldReader:
         Raises:
             InvalidFieldError: naming the first.
         """
-        size = self._limits.vocabulary_size
-        for index, token_id in enumerate(ids):
-            if not 0 <= token_id < size:
-                raise InvalidFieldError(f"{field}[{index}]", str(token_id), f"0 to {size - 1}")
+        check_ids(field, ids, self._limits.vocabulary_size)
 
     def _check_plain(self, field: str, ids: tuple[int, ...]) -> None:
         self.check_ids(field, ids)
@@ -152,6 +149,29 @@ def check_count(field: str, items: Sized, least: int, most: int) -> None:
     """
     if not least <= len(items) <= most:
         raise InvalidFieldError(field, f"{len(items)} items", f"{least} to {most} items")
+
+
+def check_ids(field: str, ids: Iterable[int], vocabulary_size: int) -> None:
+    """Refuse ids that are none of the vocabulary.
+
+    Raises:
+        InvalidFieldError: naming the first.
+    """
+    for index, token_id in enumerate(ids):
+        if not 0 <= token_id < vocabulary_size:
+            bound = f"0 to {vocabulary_size - 1}"
+            raise InvalidFieldError(f"{field}[{index}]", str(token_id), bound)
+
+
+def require_one_line(field: str, split: SplitText, option: str) -> None:
+    """Refuse a text with several lines to translate, because an option is for one output.
+
+    Raises:
+        InvalidFieldError: naming how many lines there are, and the option.
+    """
+    if len(split.bodies) > 1:
+        bound = f"at most one line that is not blank, with {option}"
+        raise InvalidFieldError(field, f"{len(split.bodies)} lines", bound)
 
 
 def _ends_line(text: str) -> bool:

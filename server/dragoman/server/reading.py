@@ -4,11 +4,10 @@ All of it is computing without waiting, so that it may run on another thread.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from dragoman.engine import (
-    DecodingOptions,
     EngineLimits,
     NextTokenRequest,
     Prefix,
@@ -17,8 +16,14 @@ from dragoman.engine import (
     TranslationRequest,
 )
 from dragoman.server.config import Config
+from dragoman.server.decoding import Decoding, DecodingReader
 from dragoman.server.errors import InvalidFieldError, UnknownModelError, quoted
-from dragoman.server.fields import FieldReader, check_count, require_single_line
+from dragoman.server.fields import (
+    FieldReader,
+    check_count,
+    require_one_line,
+    require_single_line,
+)
 from dragoman.v1 import model_pb2, translation_pb2
 from dragoman.v1.limits import (
     DEFAULT_TOP_K,
@@ -35,10 +40,14 @@ class Document:
     Attributes:
         split: its lines and everything between them.
         requests: one for each line.
+        decoding: what the request says about all lines.
+        applying: for each line, which of the terms apply to it.
     """
 
     split: SplitText
     requests: tuple[TranslationRequest, ...]
+    decoding: Decoding
+    applying: tuple[tuple[bool, ...], ...]
 
 
 class ModelChoice(Protocol):
@@ -75,6 +84,7 @@ class Reader:
         self._limits = limits
         self._config = config
         self._fields = FieldReader(tokenizer, limits, config.max_text_bytes)
+        self._decoding = DecodingReader(tokenizer, limits, config.default_beam_size)
 
     def documents(
         self, request: translation_pb2.TranslateTextRequest, deadline: float
@@ -121,7 +131,7 @@ class Reader:
         *,
         stream: bool,
     ) -> list[Document]:
-        parts = [self._fields.lines(field, text) for field, text in zip(fields, texts, strict=True)]
+        parts = list(map(self._fields.lines, fields, texts))
         count = sum(len(sources) for _, sources in parts)
         if count > self._config.max_lines:
             bound = f"at most {self._config.max_lines} lines in one request"
@@ -130,34 +140,31 @@ class Reader:
         if prefix != Prefix():
             for field, (split, _) in zip(fields, parts, strict=True):
                 require_single_line(field, split)
-        template = TranslationRequest(
-            source_ids=(),
-            prefix_ids=prefix.ids,
-            starts_new_word=prefix.starts_new_word,
-            options=self._options(request, prefix),
-            deadline=deadline,
-            stream=stream,
-        )
-        return [
-            Document(split, tuple(replace(template, source_ids=ids) for ids in sources))
-            for split, sources in parts
-        ]
+        decoding = self._decoding.read(request.decoding_options, prefix)
+        if decoding.single_line_field:
+            for field, (split, _) in zip(fields, parts, strict=True):
+                require_one_line(field, split, decoding.single_line_field)
+        documents = []
+        for split, sources in parts:
+            applying = tuple(decoding.applying(body) for body in split.bodies)
+            requests = tuple(
+                TranslationRequest(
+                    source_ids=ids,
+                    prefix_ids=prefix.ids,
+                    starts_new_word=prefix.starts_new_word,
+                    options=self._decoding.for_line(decoding, terms, prefix),
+                    deadline=deadline,
+                    stream=stream,
+                )
+                for ids, terms in zip(sources, applying, strict=True)
+            )
+            documents.append(Document(split, requests, decoding, applying))
+        return documents
 
     def _prefix(self, request: TranslateRequest) -> Prefix:
         if not request.HasField("target_prefix"):
             return Prefix()
         return self._fields.prefix("target_prefix", request.target_prefix)
-
-    def _options(self, request: TranslateRequest, prefix: Prefix) -> DecodingOptions:
-        options = request.decoding_options
-        if not options.HasField("max_output_token_count"):
-            return DecodingOptions()
-        count, most = options.max_output_token_count, self._limits.max_target_tokens
-        least = len(prefix.ids) + 1
-        if not least <= count <= most:
-            field = "decoding_options.max_output_token_count"
-            raise InvalidFieldError(field, str(count), f"{least} to {most}")
-        return DecodingOptions(max_output_tokens=count)
 
     def _source(self, request: translation_pb2.PredictNextTokenRequest) -> tuple[int, ...]:
         match request.WhichOneof("source"):

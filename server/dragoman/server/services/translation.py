@@ -44,6 +44,7 @@ class TranslationService(translation_pb2_grpc.TranslationServiceServicer):
         response = translation_pb2.TranslateTextResponse(
             translations=answers.translations(documents, lines, tokenizer, arrival),
             model=backend.model.name,
+            seed=documents[0].decoding.seed,
         )
         note(**_tokens(translation.usage for translation in response.translations))
         if self._config.log_texts:
@@ -80,7 +81,9 @@ class TranslationService(translation_pb2_grpc.TranslationServiceServicer):
                     text = decoder.feed(tokens)
                 text += decoder.finish() + separator
             lines = await run.answers()
-        summary = answers.summary(lines, backend.model.name, arrival)
+        summary = answers.summary(
+            document, lines, backend.engine.tokenizer, backend.model.name, arrival
+        )
         note(**_tokens([summary.usage]))
         yield translation_pb2.StreamTranslateTextResponse(text_delta=text, summary=summary)
 
