@@ -1,5 +1,4 @@
 import socket
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -66,13 +65,14 @@ def test_a_taken_port_is_named(endpoint: Endpoint) -> None:
     other.stop()
 
 
-def test_an_idle_client_does_not_hold_up_the_end(endpoint: Endpoint) -> None:
+def test_an_idle_client_does_not_hold_up_the_end(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.server.endpoint._Handler.timeout", 3600)
     with socket.create_connection(("127.0.0.1", endpoint.port)) as idle:
         idle.sendall(b"GET /metrics HTTP/1.1\r\n")
         endpoint.get("/healthz")
-        begin = time.monotonic()
         endpoint.endpoint.stop()
-        assert time.monotonic() - begin < 3
     endpoint.endpoint.stop()
 
 
