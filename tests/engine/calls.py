@@ -16,13 +16,17 @@ from dragoman.engine import (
     NextTokenRequest,
     NextTokenResult,
     RequestHandle,
+    ScoreRequest,
+    ScoreResult,
+    TargetScore,
     TokensCommitted,
     TranslationRequest,
     TranslationResult,
 )
 
-Request = TranslationRequest | NextTokenRequest
-Answer = tuple[Hypothesis, ...] | tuple[NextTokenPrediction, ...]
+Request = TranslationRequest | NextTokenRequest | ScoreRequest
+Result = TranslationResult | NextTokenResult | ScoreResult
+Answer = tuple[Hypothesis, ...] | tuple[NextTokenPrediction, ...] | tuple[TargetScore, ...]
 Load = Callable[..., Engine]
 PATIENCE = 60.0
 
@@ -54,7 +58,7 @@ class Call:
         assert terminal == [self.events[-1]]
         return terminal[0]
 
-    def result(self) -> TranslationResult | NextTokenResult:
+    def result(self) -> Result:
         event = self.wait()
         assert isinstance(event, Finished), event
         return event.result
@@ -79,10 +83,12 @@ class Call:
         return ids, tuple(value for chunk in chunks for value in chunk.log_probabilities)
 
 
-def answer(result: TranslationResult | NextTokenResult) -> Answer:
+def answer(result: Result) -> Answer:
     """All of a result but its times."""
     if isinstance(result, TranslationResult):
         return result.hypotheses
+    if isinstance(result, ScoreResult):
+        return result.scores
     return result.predictions
 
 

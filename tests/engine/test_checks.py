@@ -14,11 +14,13 @@ from dragoman.engine import (
     OnDeadline,
     Prefix,
     SamplingOptions,
+    ScoreRequest,
     SpecialTokens,
     Term,
     TranslationRequest,
 )
 from dragoman.engine.checks import Checks
+from dragoman.engine.request import Request
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 LIMITS = EngineLimits(max_source_tokens=8, max_target_tokens=6, max_rows=4, vocabulary_size=50)
@@ -34,6 +36,10 @@ def next_token(**fields: Any) -> NextTokenRequest:
     return NextTokenRequest(**({"source_ids": SOURCE} | fields))
 
 
+def score(**fields: Any) -> ScoreRequest:
+    return ScoreRequest(**({"source_ids": SOURCE, "targets": ((10, 11),)} | fields))
+
+
 @pytest.mark.parametrize(
     "request_",
     [
@@ -47,9 +53,11 @@ def next_token(**fields: Any) -> NextTokenRequest:
         next_token(prefixes=(Prefix((10,) * 5),) * 64),
         next_token(top_k=50),
         next_token(queried_ids=(PAD, EOS, 49) * 33),
+        score(),
+        score(targets=((), (UNK, 49, 10, 11, 12)) * 32),
     ],
 )
-def test_what_is_within_bounds_passes(request_: TranslationRequest | NextTokenRequest) -> None:
+def test_what_is_within_bounds_passes(request_: Request) -> None:
     CHECKS.check(request_)
 
 
@@ -91,11 +99,15 @@ def test_what_is_within_bounds_passes(request_: TranslationRequest | NextTokenRe
         (next_token(top_k=51), "top_k", 51),
         (next_token(queried_ids=(50,)), "queried_ids", 50),
         (next_token(queried_ids=(10,) * 101), "queried_ids", 101),
+        (score(source_ids=(10,)), "source_ids", 1),
+        (score(targets=()), "targets", 0),
+        (score(targets=((10,),) * 65), "targets", 65),
+        (score(targets=((10,), (10,) * 6)), "targets[1]", 6),
+        (score(targets=((10, EOS),)), "targets[0]", EOS),
+        (score(targets=((50,),)), "targets[0]", 50),
     ],
 )
-def test_what_is_out_of_bounds_is_named(
-    request_: TranslationRequest | NextTokenRequest, field: str, value: object
-) -> None:
+def test_what_is_out_of_bounds_is_named(request_: Request, field: str, value: object) -> None:
     with pytest.raises(InvalidRequestError) as error:
         CHECKS.check(request_)
     assert (error.value.field, error.value.value) == (field, value)

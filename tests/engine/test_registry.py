@@ -20,7 +20,8 @@ from dragoman.engine import (
     RequestCancelledError,
     TranslationRequest,
 )
-from dragoman.engine.jobs import Job, make_job
+from dragoman.engine.job import Job
+from dragoman.engine.jobs import make_job
 from dragoman.engine.registry import Registry
 from dragoman.engine.scheduler import Scheduler
 from dragoman.engine.search import Vocabulary

@@ -38,16 +38,18 @@ from dragoman.engine.request import (
     NextTokenResult,
     Prefix,
     QueriedToken,
-    RequestTiming,
     TokensCommitted,
     TranslationRequest,
     TranslationResult,
 )
+from dragoman.engine.score import Alignment, ScoreRequest, ScoreResult, TargetScore
 from dragoman.engine.statistics import EngineStatistics
 from dragoman.engine.text import SplitText, split_text
+from dragoman.engine.timing import RequestTiming
 from dragoman.engine.tokenizer import SpecialTokens, StreamDecoder, Tokenizer
 
 __all__ = [
+    "Alignment",
     "Bundle",
     "BundleError",
     "Candidate",
@@ -81,9 +83,12 @@ __all__ = [
     "RequestHandle",
     "RequestTiming",
     "SamplingOptions",
+    "ScoreRequest",
+    "ScoreResult",
     "SpecialTokens",
     "SplitText",
     "StreamDecoder",
+    "TargetScore",
     "Term",
     "Tokenizer",
     "TokensCommitted",

@@ -13,6 +13,7 @@ from dragoman.engine.request import (
     Request,
     TranslationRequest,
 )
+from dragoman.engine.score import MAX_TARGETS, ScoreRequest
 from dragoman.engine.tokenizer import SpecialTokens
 
 
@@ -35,6 +36,8 @@ class Checks:
         self._check_source(request.source_ids)
         if isinstance(request, TranslationRequest):
             self._check_translation(request)
+        elif isinstance(request, ScoreRequest):
+            self._check_score(request)
         else:
             self._check_next_token(request)
 
@@ -61,9 +64,15 @@ class Checks:
 
     def _check_prefix(self, field: str, ids: tuple[int, ...], limit: int) -> None:
         if len(ids) >= limit:
-            bound = f"fewer than the {limit} tokens that the output may have"
+            bound = f"fewer than the {limit} tokens that a target may have"
             raise InvalidRequestError(field, len(ids), bound)
         self._check_text_ids(field, ids)
+
+    def _check_score(self, request: ScoreRequest) -> None:
+        if not 1 <= len(request.targets) <= MAX_TARGETS:
+            raise InvalidRequestError("targets", len(request.targets), f"1 to {MAX_TARGETS}")
+        for index, ids in enumerate(request.targets):
+            self._check_prefix(f"targets[{index}]", ids, self._limits.max_target_tokens)
 
     def _check_next_token(self, request: NextTokenRequest) -> None:
         if not 1 <= len(request.prefixes) <= MAX_PREFIXES:

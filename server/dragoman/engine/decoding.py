@@ -110,6 +110,7 @@ class DecodingOptions:
             say; with `hypothesis_count` 1, one sample and no `prefix_bias`.
         on_deadline: what happens when the deadline nears.
         terms: at most 64 wordings that the output must or should contain.
+        return_alignment: whether each hypothesis comes with its alignment.
     """
 
     max_output_tokens: int | None = None
@@ -125,3 +126,4 @@ class DecodingOptions:
     alternatives: int = 0
     on_deadline: OnDeadline = OnDeadline.FAIL
     terms: tuple[Term, ...] = ()
+    return_alignment: bool = False

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dragoman.engine.bundle import DECODER, ENCODER, TOKENIZER, Bundle
+from dragoman.engine.bundle import DECODER, ENCODER, SCORER, TOKENIZER, Bundle
 from dragoman.engine.cache import Cache, CacheShape
 from dragoman.engine.checks import Checks
 from dragoman.engine.encoding import EncoderLoop
@@ -27,6 +27,7 @@ from dragoman.engine.registry import Registry
 from dragoman.engine.request import EventCallback, Request
 from dragoman.engine.rows import Rows
 from dragoman.engine.scheduler import Scheduler
+from dragoman.engine.scorer import ScorerSession
 from dragoman.engine.search import Vocabulary
 from dragoman.engine.sessions import DecoderSession, EncoderSession, StepInput, open_session
 from dragoman.engine.statistics import EngineStatistics
@@ -93,7 +94,15 @@ class Engine:
         )
         self._rows = Rows(cache, step_input, bundle.tokens.bos)
         self._loop = StepLoop(self._registry, self._rows, decoder, self._observer, self._clock)
-        self._encoder_loop = EncoderLoop(self._registry, encoder, self._observer, self._clock)
+        scorer = ScorerSession(
+            bundle.path(SCORER),
+            options.encoder_threads or threads,
+            bundle.tokens,
+            self.limits.max_target_tokens,
+        )
+        self._encoder_loop = EncoderLoop(
+            self._registry, encoder, scorer, self._observer, self._clock
+        )
 
     @classmethod
     def load(

@@ -1,13 +1,11 @@
-"""One accepted request on its way through the engine."""
+"""What each kind of request needs done and how it is answered."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dragoman.engine.decoding import OnDeadline
+from dragoman.engine.job import Job
+from dragoman.engine.observer import EngineObserver
 from dragoman.engine.options import EngineLimits
 from dragoman.engine.request import (
     EventCallback,
@@ -16,102 +14,17 @@ from dragoman.engine.request import (
     NextTokenRequest,
     NextTokenResult,
     Request,
-    RequestTiming,
-    Result,
     TokensCommitted,
     TranslationRequest,
     TranslationResult,
 )
-from dragoman.engine.scheduler import Ticket
-from dragoman.engine.search import (
-    Prediction,
-    Search,
-    TranslationSearch,
-    Vocabulary,
-    plan_searches,
-)
+from dragoman.engine.score import ScoreRequest, ScoreResult
+from dragoman.engine.scoring import Scoring, Target
+from dragoman.engine.search import Prediction, TranslationSearch, Vocabulary, plan_searches
 
 # How long before its deadline a request ends that wants the best so far: time for the step that
 # is under way and for the answer to travel.
 DEADLINE_MARGIN = 0.05
-
-
-class Job(ABC):
-    """A request, the searches that answer it, and its times by one monotonic clock.
-
-    Attributes:
-        ticket: what the scheduler knows of it.
-        source_ids: tokens of its source.
-        on_event: who hears of it.
-        stream: whether committed tokens are reported as they come.
-        searches: its branches.
-        waiting: branches that have no rows yet, the next one last.
-        running: branches that have rows.
-        source: float32 [layers, 2, heads, length, head_size], the encoded source while it waits.
-        submitted: when it was accepted.
-        taken: when the encoder took it.
-        first_token: when the first token after a prefix was chosen, or None.
-        finishes_early: whether it ends with what it has when its deadline nears.
-    """
-
-    def __init__(
-        self, key: int, request: Request, searches: Sequence[Search], on_event: EventCallback
-    ) -> None:
-        """Begin a job."""
-        self.ticket = Ticket(
-            key=key,
-            source_tokens=len(request.source_ids),
-            width=searches[0].most_rows,
-            branches=len(searches),
-            deadline=request.deadline,
-        )
-        self.source_ids = request.source_ids
-        self.on_event = on_event
-        self.stream = False
-        self.searches = searches
-        self.waiting = list(reversed(searches))
-        self.running: list[Search] = []
-        self.source: NDArray[np.float32] | None = None
-        self.submitted = 0.0
-        self.taken = 0.0
-        self.first_token: float | None = None
-        self.finishes_early = False
-
-    @property
-    def rows(self) -> int:
-        """Rows that are set aside for it now."""
-        return sum(search.most_rows for search in self.running)
-
-    @property
-    def chosen(self) -> int:
-        """Tokens that the model chose."""
-        return sum(search.chosen for search in self.searches)
-
-    def timing(self, now: float) -> RequestTiming:
-        """Give the times of a job that is over now."""
-        first = now if self.first_token is None else self.first_token
-        return RequestTiming(
-            queue=self.taken - self.submitted,
-            first_token=first - self.submitted,
-            total=now - self.submitted,
-        )
-
-    @property
-    def finish_reason(self) -> FinishReason | None:
-        """Of the best hypothesis, once all branches are over; None where there is none."""
-        return None
-
-    def cut(self) -> bool:
-        """End it because of the deadline; whether there is anything to show for it."""
-        return False
-
-    def last_tokens(self) -> TokensCommitted | None:
-        """Give what is to be streamed of the answer and couldn't be streamed before."""
-        return None
-
-    @abstractmethod
-    def result(self, now: float) -> Result:
-        """Give the answer, once all branches are over."""
 
 
 class TranslationJob(Job):
@@ -131,6 +44,7 @@ class TranslationJob(Job):
         self._options = request.options
         self.stream = request.stream and len(self._searches) == 1
         self._streams_late = request.stream and not self.stream
+        self.aligned = request.options.return_alignment
         self.finishes_early = request.options.on_deadline is OnDeadline.BEST
         if self.finishes_early and request.deadline is not None:
             self.ticket.deadline = request.deadline - DEADLINE_MARGIN
@@ -163,9 +77,22 @@ class TranslationJob(Job):
         first = self._hypotheses()[0]
         return TokensCommitted(first.token_ids, first.log_probabilities[: len(first.token_ids)])
 
+    def plan_scoring(self) -> Scoring | None:
+        """Let the outputs be aligned, if that is wanted."""
+        if not self.aligned:
+            return None
+        ended = FinishReason.STOP
+        found = self._hypotheses()
+        targets = [Target(each.token_ids, each.finish_reason is ended) for each in found]
+        return Scoring(targets, aligned=True) if targets else None
+
     def result(self, now: float) -> TranslationResult:
         """Give the translation."""
-        return TranslationResult(self._hypotheses(), len(self.source_ids), self.timing(now))
+        hypotheses = self._hypotheses()
+        if self.scoring is not None and self.scoring.done:
+            pairs = zip(hypotheses, self.scoring.scores, strict=True)
+            hypotheses = tuple(replace(each, alignment=score.alignment) for each, score in pairs)
+        return TranslationResult(hypotheses, len(self.source_ids), self.timing(now))
 
 
 class NextTokenJob(Job):
@@ -187,6 +114,25 @@ class NextTokenJob(Job):
         return NextTokenResult(predictions, len(self.source_ids), self.timing(now))
 
 
+class ScoreJob(Job):
+    """Scores of given translations; it needs no rows."""
+
+    def __init__(self, key: int, request: ScoreRequest, on_event: EventCallback) -> None:
+        """Begin a job for a request that was checked."""
+        super().__init__(key, request, (), on_event)
+        targets = [Target(ids) for ids in request.targets]
+        self.scoring = self._scoring = Scoring(targets, request.return_alignment)
+
+    def report(self, observer: EngineObserver, now: float) -> None:
+        """Tell that it is answered now."""
+        tokens = sum(target.length for target in self._scoring.targets)
+        observer.request_scored(len(self._scoring.targets), tokens, now - self.taken)
+
+    def result(self, now: float) -> ScoreResult:
+        """Give the scores in the order of the targets."""
+        return ScoreResult(tuple(self._scoring.scores), len(self.source_ids), self.timing(now))
+
+
 def make_job(
     key: int,
     request: Request,
@@ -197,4 +143,6 @@ def make_job(
     """Begin a job for a request that was checked."""
     if isinstance(request, TranslationRequest):
         return TranslationJob(key, request, vocabulary, limits, on_event)
+    if isinstance(request, ScoreRequest):
+        return ScoreJob(key, request, on_event)
     return NextTokenJob(key, request, vocabulary, on_event)

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable
 
 from dragoman.engine.errors import DeadlineExceededError, EngineError, NumericsError
-from dragoman.engine.jobs import Job
+from dragoman.engine.job import Job
 from dragoman.engine.observer import EngineObserver
 from dragoman.engine.registry import Clock, Registry
 from dragoman.engine.request import Event, Failed, Finished, TokensCommitted
@@ -62,6 +62,8 @@ class StepLoop:
         plan = self._registry.plan()
         for job, error in plan.ended:
             self._end(job, error)
+        for job in plan.scored:
+            self._finish(job)
         for job in plan.admitted:
             self._admit(job)
 
@@ -74,7 +76,7 @@ class StepLoop:
         self._rows.place(search, job.source)
         job.running.append(search)
         self._running.append((job, search))
-        if not job.waiting:
+        if not job.waiting and not job.aligned:
             job.source = None
 
     def _run(self, active: int) -> Step:
@@ -118,8 +120,16 @@ class StepLoop:
         self._rows.free(search)
         self._registry.release(search.most_rows)
         if not job.running and not job.waiting:
+            self._complete(job)
+
+    def _complete(self, job: Job) -> None:
+        """Answer a job whose branches are over, or let the scorer add to the answer before."""
+        job.scoring = job.plan_scoring()
+        if job.scoring is None:
             self._registry.remove(job)
             self._finish(job)
+        else:
+            self._registry.score(job)
 
     def _finish(self, job: Job) -> None:
         """Deliver the answer of a job that was taken out of the registry."""
@@ -127,10 +137,7 @@ class StepLoop:
         if last is not None:
             self._deliver(job, last)
         now = self._clock()
-        first = now if job.first_token is None else job.first_token
-        self._observer.request_finished(
-            job.finish_reason, job.chosen, len(job.source_ids), now - first
-        )
+        job.report(self._observer, now)
         self._deliver(job, Finished(job.result(now)))
 
     def _fail_not_finite(self, step: Step) -> None:
@@ -151,7 +158,7 @@ class StepLoop:
         if not (early and job.cut()):
             self._fail(job, error)
             return
-        if job.stream:
+        if job.stream and job.running:
             self._commit(job, job.running[0])
         self._leave(job)
         self._finish(job)
@@ -160,7 +167,6 @@ class StepLoop:
         self._running = [branch for branch in self._running if branch[0] is not job]
         for search in job.running:
             self._rows.free(search)
-        job.source = None
 
     def _fail(self, job: Job, error: EngineError) -> None:
         """End a job that was taken out of the registry."""

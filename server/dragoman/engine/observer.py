@@ -36,6 +36,15 @@ class EngineObserver:
             seconds: from the first token to the result.
         """
 
+    def request_scored(self, targets: int, tokens: int, seconds: float) -> None:
+        """A score request was answered.
+
+        Args:
+            targets: translations that it gave.
+            tokens: of them all, end-of-sentence included.
+            seconds: from when the encoder took it to the result.
+        """
+
     def request_failed(self, error: EngineError) -> None:
         """A request ended with this error after it had been accepted."""
 

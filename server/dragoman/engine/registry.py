@@ -16,7 +16,7 @@ from dragoman.engine.errors import (
     QueueFullError,
     RequestCancelledError,
 )
-from dragoman.engine.jobs import Job
+from dragoman.engine.job import Job
 from dragoman.engine.scheduler import Scheduler
 
 Clock = Callable[[], float]
@@ -32,13 +32,15 @@ class Plan:
     Attributes:
         ended: jobs that end without an answer, and why; their rows are free again.
         admitted: the job of each branch that gets rows, once for each branch.
+        scored: jobs that are done but for their answer.
     """
 
     ended: list[tuple[Job, EngineError]]
     admitted: list[Job]
+    scored: list[Job]
 
 
-_NOTHING = Plan([], [])
+_NOTHING = Plan([], [], [])
 
 
 class Registry:
@@ -51,6 +53,7 @@ class Registry:
         self._clock = clock
         self._jobs: dict[int, Job] = {}
         self._ended: dict[int, EngineError] = {}
+        self._scored: list[Job] = []
         self._recent: deque[float] = deque(maxlen=_RECENT_JOBS)
         self._draining = False
         self._closed = False
@@ -121,45 +124,77 @@ class Registry:
                 self._for_steps.notify()
 
     def next_batch(self) -> list[Job]:
-        """Wait for jobs to encode and take them; none means that there will be no more."""
+        """Wait for jobs for the encoder and take them.
+
+        Returns:
+            Jobs whose source is to be encoded, and after them perhaps one that has it and is to
+            be scored. None at all means that there will be no more.
+        """
         with self._for_encoder:
             while not self._closed:
                 now = self._clock()
-                jobs = [self._jobs[key] for key in self._scheduler.next_batch(now)]
+                jobs = self._take(self._scheduler.next_batch(now), now)
+                scored = self._scheduler.next_scored()
+                if scored is not None:
+                    jobs.append(self._jobs[scored])
                 if jobs:
-                    return self._take(jobs, now)
+                    return jobs
                 self._for_encoder.wait()
         return []
 
-    def _take(self, jobs: list[Job], now: float) -> list[Job]:
+    def _take(self, keys: list[int], now: float) -> list[Job]:
+        jobs = [self._jobs[key] for key in keys]
         for job in jobs:
             job.taken = now
         return jobs
 
     def encoded(self, jobs: list[Job]) -> None:
-        """Let jobs whose `source` is there have rows."""
+        """Let jobs whose `source` is there have rows, or be scored."""
         with self._lock:
             self._scheduler.encoded(job.ticket.key for job in jobs)
+            self._for_steps.notify()
+            self._for_encoder.notify()
+
+    def score(self, job: Job) -> None:
+        """Let a job be scored, or go on with it, unless it has ended."""
+        with self._lock:
+            if job.ticket.key in self._jobs:
+                self._scheduler.score(job.ticket.key)
+                self._for_encoder.notify()
+
+    def scored(self, job: Job) -> None:
+        """Let a job be answered."""
+        with self._lock:
+            self._scored.append(job)
             self._for_steps.notify()
 
     def plan(self) -> Plan:
         """Decide what happens before the next step."""
         with self._lock:
             now = self._clock()
-            if not self._ended and not self._scheduler.has_work(now):
+            if not self._has_work(now):
                 return _NOTHING
             for key in self._scheduler.expired(now):
                 self._ended.setdefault(key, DeadlineExceededError())
-            ended = self._take_ended()
+            ended, scored = self._take_ended(), self._take_scored(now)
             admitted = [self._jobs[key] for key in self._scheduler.admit()]
             self._for_encoder.notify()
-        return Plan(ended, admitted)
+        return Plan(ended, admitted, scored)
 
     def _take_ended(self) -> list[tuple[Job, EngineError]]:
         found = ((self._remove(key), error) for key, error in self._ended.items())
         ended = [(job, error) for job, error in found if job is not None]
         self._ended.clear()
         return ended
+
+    def _take_scored(self, now: float) -> list[Job]:
+        found = [job for job in self._scored if self._remove(job.ticket.key) is not None]
+        self._recent.extend([now] * len(found))
+        self._scored.clear()
+        return found
+
+    def _has_work(self, now: float) -> bool:
+        return bool(self._ended or self._scored) or self._scheduler.has_work(now)
 
     def _remove(self, key: int) -> Job | None:
         job = self._jobs.pop(key, None)
@@ -178,6 +213,7 @@ class Registry:
         with self._lock:
             self._remove(job.ticket.key)
             self._recent.append(self._clock())
+            self._for_encoder.notify()
 
     def remove_all(self) -> list[Job]:
         """Take all jobs out, to deliver their terminal events."""
@@ -190,7 +226,7 @@ class Registry:
         with self._for_steps:
             while not self._closed:
                 now = self._clock()
-                if self._ended or self._scheduler.has_work(now):
+                if self._has_work(now):
                     return True
                 if self._draining and not self._jobs:
                     return False

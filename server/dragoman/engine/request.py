@@ -7,6 +7,8 @@ from enum import Enum, auto
 
 from dragoman.engine.decoding import DecodingOptions
 from dragoman.engine.errors import EngineError
+from dragoman.engine.score import Alignment, ScoreRequest, ScoreResult
+from dragoman.engine.timing import RequestTiming
 
 MAX_PREFIXES = 64
 MAX_QUERIED_IDS = 100
@@ -78,22 +80,7 @@ class NextTokenRequest:
     deadline: float | None = None
 
 
-Request = TranslationRequest | NextTokenRequest
-
-
-@dataclass(frozen=True, slots=True)
-class RequestTiming:
-    """Where a request's time went, in seconds.
-
-    Attributes:
-        queue: from submission until the encoder took it.
-        first_token: from submission until the first token after the prefix was chosen.
-        total: from submission until the result.
-    """
-
-    queue: float
-    first_token: float
-    total: float
+Request = TranslationRequest | NextTokenRequest | ScoreRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +97,7 @@ class Hypothesis:
             a prefix bias and soft terms changed about it, over the length penalty; see
             `DecodingOptions`.
         met_terms: of each term of the request, whether the output contains it.
+        alignment: where it was asked for and the deadline left time for it, else None.
     """
 
     token_ids: tuple[int, ...]
@@ -117,6 +105,7 @@ class Hypothesis:
     finish_reason: FinishReason
     score: float
     met_terms: tuple[bool, ...] = ()
+    alignment: Alignment | None = None
 
     @property
     def log_probability(self) -> float:
@@ -181,7 +170,7 @@ class NextTokenResult:
     timing: RequestTiming
 
 
-Result = TranslationResult | NextTokenResult
+Result = TranslationResult | NextTokenResult | ScoreResult
 
 
 @dataclass(frozen=True, slots=True)

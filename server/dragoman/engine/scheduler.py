@@ -1,9 +1,11 @@
 """Who is encoded and who gets a row next. It decides; others do.
 
 A request waits, is encoded in a batch, is ready, and then gets rows: one branch of it after the
-other, each branch `width` rows at once. The oldest waiting request is in every next batch, and
-the oldest ready one gets the next free rows even if a younger one would fit better: no request
-is ever passed over for good.
+other, each branch `width` rows at once. Some are scored after that, and those without branches
+at once when they are encoded: one batch of targets at a time, in turn.
+
+The oldest waiting request is in every next batch, and the oldest ready one gets the next free
+rows even if a younger one would fit better: no request is ever passed over for good.
 """
 
 import heapq
@@ -27,7 +29,7 @@ class Ticket:
         key: its number; numbers rise with arrival.
         source_tokens: length of its source.
         width: rows that each of its branches takes.
-        branches: branches that have no rows yet.
+        branches: branches that have no rows yet; 0 at first where only the scorer is needed.
         deadline: time from which on it is expired, or None.
     """
 
@@ -37,6 +39,7 @@ class Ticket:
     branches: int = 1
     deadline: float | None = None
     queued: bool = field(default=True, init=False)
+    holds: bool = field(default=False, init=False)
 
     def expired(self, now: float) -> bool:
         """Whether its time is over."""
@@ -62,7 +65,8 @@ class Scheduler:
         self._waiting: dict[int, Ticket] = {}
         self._ready: dict[int, Ticket] = {}
         self._ready_keys: list[int] = []
-        self._ready_tokens = 0
+        self._scoring: dict[int, Ticket] = {}
+        self._held_tokens = 0
         self._deadlines: list[tuple[float, int]] = []
 
     @property
@@ -80,10 +84,10 @@ class Scheduler:
     def next_batch(self, now: float) -> list[int]:
         """Take the requests to encode next out of the waiting ones.
 
-        The oldest that isn't expired is always among them. While encoded sources enough wait for
-        rows, nothing is taken.
+        The oldest that isn't expired is always among them. While encoded sources enough wait to
+        be used, nothing is taken.
         """
-        if self._ready_tokens >= self._max_batch_tokens:
+        if self._held_tokens >= self._max_batch_tokens:
             return []
         living = (ticket for ticket in self._waiting.values() if not ticket.expired(now))
         batch = list(self._fitting(islice(living, _LOOK_AHEAD)))
@@ -108,9 +112,30 @@ class Scheduler:
         for key in keys:
             ticket = self._tickets.get(key)
             if ticket is not None:
-                self._ready[key] = ticket
-                self._ready_tokens += ticket.source_tokens
-                heapq.heappush(self._ready_keys, key)
+                self._use(ticket)
+
+    def _use(self, ticket: Ticket) -> None:
+        if ticket.branches == 0:
+            self._leave_queue(ticket)
+            self.score(ticket.key)
+        else:
+            self._hold(ticket)
+            self._ready[ticket.key] = ticket
+            heapq.heappush(self._ready_keys, ticket.key)
+
+    def score(self, key: int) -> None:
+        """Let a request whose source is encoded have its turn at the scorer."""
+        ticket = self._tickets[key]
+        self._hold(ticket)
+        self._scoring[key] = ticket
+
+    def next_scored(self) -> int | None:
+        """Take the request out whose turn at the scorer it is; it may come back for another."""
+        if not self._scoring:
+            return None
+        key = next(iter(self._scoring))
+        del self._scoring[key]
+        return key
 
     def admit(self) -> list[int]:
         """Give free rows to branches of ready requests, oldest first.
@@ -147,8 +172,15 @@ class Scheduler:
         ticket.queued = False
 
     def _leave_ready(self, ticket: Ticket) -> None:
-        if self._ready.pop(ticket.key, None) is not None:
-            self._ready_tokens -= ticket.source_tokens
+        self._ready.pop(ticket.key, None)
+        if ticket.holds:
+            self._held_tokens -= ticket.source_tokens
+            ticket.holds = False
+
+    def _hold(self, ticket: Ticket) -> None:
+        if not ticket.holds:
+            self._held_tokens += ticket.source_tokens
+            ticket.holds = True
 
     def release(self, rows: int) -> None:
         """Take rows back that a branch needs no more."""
@@ -158,6 +190,7 @@ class Scheduler:
         """Forget a request, wherever it stands; its rows are released apart from that."""
         ticket = self._tickets.pop(key)
         self._waiting.pop(key, None)
+        self._scoring.pop(key, None)
         self._leave_ready(ticket)
         self._leave_queue(ticket)
         if len(self._deadlines) > 2 * len(self._tickets) + _STALE_DEADLINES:

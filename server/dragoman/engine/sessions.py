@@ -17,12 +17,13 @@ _CANDIDATES = (8, 16, 32, 64, 128)
 MOST_CANDIDATES = _CANDIDATES[-1]
 
 
-def open_session(path: Path, threads: int) -> ort.InferenceSession:
+def open_session(path: Path, threads: int, *, keeps_memory: bool = True) -> ort.InferenceSession:
     """Load a graph for the CPU.
 
     Args:
         path: the `.onnx` file; its weights lie beside it.
         threads: threads for one run of it.
+        keeps_memory: whether memory that a run needed is kept for the next.
 
     Raises:
         BundleError: if ONNX Runtime can't load it.
@@ -31,6 +32,7 @@ def open_session(path: Path, threads: int) -> ort.InferenceSession:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    options.enable_cpu_mem_arena = keeps_memory
     # Shapes change with every step: a plan made for one of them is of no use for the next.
     options.enable_mem_pattern = False
     # The cores are shared with the other graph and the server; idle threads must sleep.
