@@ -11,6 +11,7 @@ errors of `dragoman.client.errors`, `DragomanError` above them all.
 from dragoman.client.async_client import AsyncClient
 from dragoman.client.async_stream import AsyncTranslationStream
 from dragoman.client.client import Client
+from dragoman.client.decoding import Sampling, Term
 from dragoman.client.errors import (
     CancelledError,
     ClientClosedError,
@@ -57,9 +58,12 @@ from dragoman.client.results import (
     Candidate,
     Chunk,
     FinishReason,
+    Hypothesis,
     NextToken,
+    OutputToken,
     QueriedToken,
     ServingStatus,
+    TermResult,
     TokenIds,
     Translation,
 )
@@ -88,6 +92,7 @@ __all__ = [
     "FieldViolation",
     "FinishReason",
     "ForkError",
+    "Hypothesis",
     "InternalError",
     "InvalidArgumentError",
     "MessageTooLargeError",
@@ -97,12 +102,16 @@ __all__ = [
     "NextToken",
     "NotFoundError",
     "NotGiven",
+    "OutputToken",
     "OverloadedError",
     "PermissionDeniedError",
     "ProtocolError",
     "QueriedToken",
+    "Sampling",
     "ServingStatus",
     "StreamNotEndedError",
+    "Term",
+    "TermResult",
     "Timeout",
     "Tls",
     "TokenIds",

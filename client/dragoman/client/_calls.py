@@ -18,6 +18,7 @@ from dragoman.client._retry import Attempts
 from dragoman.client._settings import Settings, check_timeout, pairs_of
 from dragoman.client._status import exception_of
 from dragoman.client._tls_names import explain, is_mismatch
+from dragoman.client._values import listed
 from dragoman.client.errors import ClientClosedError, DragomanError, ProtocolError
 from dragoman.client.models import Model
 from dragoman.client.options import NOT_GIVEN, Metadata, NotGiven, Timeout
@@ -106,7 +107,7 @@ class Calls:
         **options: object,
     ) -> Call[list[Translation]]:
         """Translate texts; a single one counts as a list of one."""
-        texts = _requests.listed(text, "text", str)
+        texts = listed(text, "text", str)
         return self._call(
             lambda stubs: stubs.translation.TranslateText,
             _requests.translate(texts, **self._model | options),
@@ -142,7 +143,7 @@ class Calls:
         **options: object,
     ) -> Call[list[NextToken]]:
         """Predict after prefixes of one source; a single one counts as a list of one."""
-        prefixes = _requests.listed(prefix, "prefix", str, TokenIds)
+        prefixes = listed(prefix, "prefix", str, TokenIds)
         return self._call(
             lambda stubs: stubs.translation.PredictNextToken,
             _requests.next_token(text, prefixes, **self._model | options),

@@ -8,13 +8,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 
 from dragoman.client.models import Model
-from dragoman.client.results import Candidate, NextToken, QueriedToken
+from dragoman.client.options import TranslateOptions
+from dragoman.client.results import Candidate, Hypothesis, NextToken, QueriedToken, Translation
 
 
 def write(text: str) -> None:
     """Write to standard output at once."""
     sys.stdout.buffer.write(text.encode())
     sys.stdout.buffer.flush()
+
+
+def shows_several(options: TranslateOptions) -> bool:
+    """Whether more than the text of one translation is asked for."""
+    counts = (options.get("hypothesis_count"), options.get("alternative_count"))
+    return any(counts) or options.get("include_token_scores", False)
+
+
+def show_hypotheses(translation: Translation) -> None:
+    """Print all outputs for one text: score, tab, text; an empty line ends them."""
+    for hypothesis in translation.hypotheses:
+        write(f"{hypothesis.score:.4f}\t{hypothesis.text}\n")
+        if hypothesis.tokens:
+            write(_tokens(hypothesis))
+    write("\n")
 
 
 def show_next_token(prediction: NextToken, prefix: str | None) -> None:
@@ -44,6 +60,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) 
     lines = [header, *rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(f"{_line(line, widths, right)}\n" for line in lines)
+
+
+def _tokens(hypothesis: Hypothesis) -> str:
+    header = ("log-probability", "id", "piece")
+    rows = [
+        (f"{token.log_probability:.4f}", str(token.token_id), token.piece)
+        for token in hypothesis.tokens
+    ]
+    return table(header, rows, right=2)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], right: int) -> str:

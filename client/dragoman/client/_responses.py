@@ -16,9 +16,12 @@ from dragoman.client.models import (
 from dragoman.client.results import (
     Candidate,
     FinishReason,
+    Hypothesis,
     NextToken,
+    OutputToken,
     QueriedToken,
     ServingStatus,
+    TermResult,
     Translation,
 )
 from dragoman.v1 import model_pb2, translation_pb2
@@ -27,6 +30,7 @@ _FINISH_REASONS = {
     translation_pb2.FINISH_REASON_STOP: FinishReason.STOP,
     translation_pb2.FINISH_REASON_LENGTH: FinishReason.LENGTH,
     translation_pb2.FINISH_REASON_EMPTY: FinishReason.EMPTY,
+    translation_pb2.FINISH_REASON_DEADLINE: FinishReason.DEADLINE,
 }
 _SERVING = {
     health_pb2.HealthCheckResponse.SERVING: ServingStatus.SERVING,
@@ -39,12 +43,14 @@ _NORMALIZATIONS = {model_pb2.NORMALIZATION_PRE: "pre", model_pb2.NORMALIZATION_P
 def translations(response: translation_pb2.TranslateTextResponse, count: int) -> list[Translation]:
     """The translations of a unary call with `count` texts."""
     _check_count(len(response.translations), count, "translations")
-    return [_translation(item.text, item, response.model) for item in response.translations]
+    seed = response.seed if response.HasField("seed") else None
+    return [_translation(item.text, item, response.model, seed) for item in response.translations]
 
 
 def streamed(text: str, summary: translation_pb2.TranslationSummary) -> Translation:
     """The translation that a stream has delivered in pieces."""
-    return _translation(text, summary, summary.model)
+    seed = summary.seed if summary.HasField("seed") else None
+    return _translation(text, summary, summary.model, seed)
 
 
 def next_tokens(response: translation_pb2.PredictNextTokenResponse, count: int) -> list[NextToken]:
@@ -98,6 +104,7 @@ def _translation(
     text: str,
     message: translation_pb2.Translation | translation_pb2.TranslationSummary,
     model_name: str,
+    seed: int | None,
 ) -> Translation:
     return Translation(
         text=text,
@@ -106,9 +113,36 @@ def _translation(
         source_token_count=message.usage.source_token_count,
         target_token_count=message.usage.target_token_count,
         model=model_name,
+        hypotheses=tuple(map(_hypothesis, message.hypotheses)),
+        term_results=tuple(map(_term_result, message.term_results)),
+        seed=seed,
         queue_seconds=_seconds(message.usage.queue_duration),
         model_seconds=_seconds(message.usage.model_duration),
     )
+
+
+def _hypothesis(message: translation_pb2.Hypothesis) -> Hypothesis:
+    return Hypothesis(
+        text=message.text,
+        score=message.score,
+        log_probability=message.log_probability,
+        finish_reason=_FINISH_REASONS.get(message.finish_reason, FinishReason.UNKNOWN),
+        tokens=tuple(map(_output_token, message.tokens)),
+        term_results=tuple(map(_term_result, message.term_results)),
+    )
+
+
+def _output_token(message: translation_pb2.OutputToken) -> OutputToken:
+    return OutputToken(
+        token_id=message.token_id,
+        piece=message.piece,
+        text=message.text,
+        log_probability=message.log_probability,
+    )
+
+
+def _term_result(message: translation_pb2.TermResult) -> TermResult:
+    return TermResult(message.source_line_count, message.met_line_count)
 
 
 def _candidate(message: translation_pb2.TokenCandidate) -> Candidate:

@@ -16,11 +16,20 @@ from typing import Annotated, cast
 import typer
 
 from dragoman.client import _plugins
+from dragoman.client._cli_decoding import decoded
 from dragoman.client._cli_options import connected
-from dragoman.client._cli_output import show_model, show_models, show_next_token, write
+from dragoman.client._cli_output import (
+    show_hypotheses,
+    show_model,
+    show_models,
+    show_next_token,
+    shows_several,
+    write,
+)
 from dragoman.client._lines import batches, joined
 from dragoman.client.client import Client
 from dragoman.client.errors import DragomanError
+from dragoman.client.options import TranslateOptions
 from dragoman.client.results import FinishReason, ServingStatus, Translation
 from dragoman.v1.limits import DEFAULT_TOP_K
 
@@ -53,8 +62,10 @@ def dragoman(
 
 @app.command("translate")
 @connected()
+@decoded
 def translate(
     client: Client,
+    options: TranslateOptions,
     texts: Annotated[
         list[str] | None,
         typer.Argument(help="What to translate; the lines of standard input by default."),
@@ -62,11 +73,11 @@ def translate(
     stream: Annotated[
         bool, typer.Option("--stream", help="Show each translation while it is being made.")
     ] = False,
-    max_output_tokens: Annotated[
-        int | None, typer.Option(help="The most tokens of a line's translation.")
-    ] = None,
 ) -> None:
     """Translate texts, or standard input line by line, keeping its lines as they are."""
+    several = shows_several(options)
+    if stream and several:
+        raise typer.BadParameter("--stream shows one translation, without scores")
     sources = (
         batches(cast(BufferedIOBase, sys.stdin.buffer))
         if texts is None
@@ -75,13 +86,9 @@ def translate(
     for lines in sources:
         if stream:
             for line in lines:
-                _stream(client, line, max_output_tokens)
+                _stream(client, line, options)
         else:
-            bodies = [line.removesuffix("\n") for line in lines]
-            translations = client.translate(bodies, max_output_tokens=max_output_tokens)
-            write(joined(lines, [translation.text for translation in translations]))
-            for translation in translations:
-                _warn_if_cut(translation)
+            _translate(client, lines, options, several=several)
 
 
 @app.command("next")
@@ -164,16 +171,43 @@ def _standard_input() -> Iterator[list[str]]:
     return batches(cast(BufferedIOBase, sys.stdin.buffer))
 
 
-def _stream(client: Client, line: str, max_output_tokens: int | None) -> None:
+def _translate(
+    client: Client, lines: list[str], options: TranslateOptions, *, several: bool
+) -> None:
+    translations = client.translate([line.removesuffix("\n") for line in lines], **options)
+    if several:
+        for translation in translations:
+            show_hypotheses(translation)
+    else:
+        write(joined(lines, [translation.text for translation in translations]))
+    if translations:
+        _tell_seed(translations[0], options)
+    for translation in translations:
+        _warn(translation, options)
+
+
+def _stream(client: Client, line: str, options: TranslateOptions) -> None:
     body = line.removesuffix("\n")
-    with client.stream(body, max_output_tokens=max_output_tokens) as stream:
+    with client.stream(body, **options) as stream:
         for chunk in stream:
             write(chunk.text)
     write(line[len(body) :])
-    _warn_if_cut(stream.result)
+    _tell_seed(stream.result, options)
+    _warn(stream.result, options)
 
 
-def _warn_if_cut(translation: Translation) -> None:
+def _tell_seed(translation: Translation, options: TranslateOptions) -> None:
+    sampling = options.get("sampling")
+    if sampling is not None and sampling.seed is None:
+        typer.echo(f"dragoman: seed {translation.seed}", err=True)
+
+
+def _warn(translation: Translation, options: TranslateOptions) -> None:
     if translation.finish_reason is FinishReason.LENGTH:
         count = translation.target_token_count
         typer.echo(f"dragoman: a translation was cut after {count} tokens", err=True)
+    if translation.finish_reason is FinishReason.DEADLINE:
+        typer.echo("dragoman: a translation was cut because its time was over", err=True)
+    for term, result in zip(options.get("terms", ()), translation.term_results, strict=False):
+        if result.met_line_count < result.source_line_count:
+            typer.echo(f"dragoman: a translation of {term.source!r} is not as asked", err=True)

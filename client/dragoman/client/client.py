@@ -86,8 +86,8 @@ class Client(BaseClient[grpc.Channel]):
             text: a text, translated line by line; line ends, blank lines and outer white space
                 stay as they are. Or a list or tuple of at most 1024 texts; an empty one makes no
                 call.
-            **options: `prefix`, `max_output_tokens`, `model`, `source_language_code`,
-                `target_language_code`, `timeout`, `metadata`; see `TranslateOptions`.
+            **options: `model`, `source_language_code`, `target_language_code`, `timeout`,
+                `metadata` and how to decode, from `beam_size` to `terms`; see `TranslateOptions`.
 
         Returns:
             One translation, or a list of as many as there are texts, in their order.

@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, TypedDict
 
+from dragoman.client.decoding import Sampling, Term
 from dragoman.client.results import TokenIds
 
 DEFAULT_ADDRESS: Final = "127.0.0.1:50051"
@@ -93,7 +94,10 @@ class ModelOptions(CallOptions, total=False):
 
 
 class TranslateOptions(ModelOptions, total=False):
-    """Keywords of `translate` and `stream`.
+    """Keywords of `translate` and `stream`. One that is left out, or None, has its default.
+
+    A translation is searched for with a beam: as many outputs side by side as `beam_size` says,
+    ranked by score = log-probability / ((5 + tokens) / 6) ** `length_penalty`.
 
     Attributes:
         prefix: what each translation starts with; the texts are then single lines. A text that
@@ -101,7 +105,44 @@ class TranslateOptions(ModelOptions, total=False):
             Default: no prefix.
         max_output_tokens: the most tokens that a line's translation may have, prefix and end of
             sentence included, 1 to the model's `max_target_token_count`. Default: that limit.
+        min_output_tokens: the fewest, counted in the same way; 0 to `max_output_tokens`.
+            Default: 0.
+        beam_size: outputs that are searched side by side, 1 to 16; 1 takes the most probable token
+            at each step. Default: the server's setting, usually 4; 1 with `sampling`.
+        hypothesis_count: outputs to return, best first, in `Translation.hypotheses`; 1 to
+            `beam_size` or, with `sampling`, to `sample_count`. With more than 1, each text has at
+            most one line. Default: 1.
+        length_penalty: -2 to 2; above 0 favours longer outputs. Default: 0.6.
+        sampling: draw translations by chance. Default: search for the most probable one.
+        repetition_penalty: the log-probability of each token that the output already contains is
+            multiplied by it; 0.1 to 10. Default: 1, which changes nothing.
+        no_repeat_ngram_size: no sequence of so many tokens occurs twice; 0 to 10. Default: 0,
+            which allows all.
+        suppressed_token_ids: at most 1000 tokens that are never chosen. Default: none.
+        prefix_bias: makes `prefix` a wish instead of a must: the probability of its next token
+            while the output follows it; at least 0, less than 1. Default: the prefix is a must.
+        alternative_count: return one hypothesis for each of so many most probable tokens after
+            the prefix, each continued to its end; 0 to 32, each text has at most one line.
+            Default: 0.
+        terms: at most 64 wordings for words of the source. Default: none.
+        finish_at_deadline: shortly before the time limit, return the best translation so far, with
+            `FinishReason.DEADLINE`, instead of failing. Default: False.
+        include_token_scores: return the tokens of each hypothesis with their log-probabilities;
+            each text has at most one line. Default: False.
     """
 
     prefix: str | TokenIds
     max_output_tokens: int | None
+    min_output_tokens: int | None
+    beam_size: int | None
+    hypothesis_count: int | None
+    length_penalty: float | None
+    sampling: Sampling | None
+    repetition_penalty: float | None
+    no_repeat_ngram_size: int | None
+    suppressed_token_ids: list[int] | tuple[int, ...]
+    prefix_bias: float | None
+    alternative_count: int | None
+    terms: list[Term] | tuple[Term, ...]
+    finish_at_deadline: bool
+    include_token_scores: bool

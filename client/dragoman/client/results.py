@@ -15,6 +15,9 @@ class FinishReason(StrEnum):
     LENGTH = "length"
     """At least one line was cut at the limit of its tokens."""
 
+    DEADLINE = "deadline"
+    """At least one line was cut because the deadline neared; see `finish_at_deadline`."""
+
     EMPTY = "empty"
     """The text was empty or blank and came back as it is."""
 
@@ -47,6 +50,61 @@ class TokenIds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutputToken:
+    """A token of a translation.
+
+    Attributes:
+        token_id: its id in the model's vocabulary.
+        piece: the token as the vocabulary spells it, for example ``"▁Haus"`` or ``"</s>"``.
+        text: the text that it stands for, its leading space included; empty for the end of
+            sentence and for a part of a character.
+        log_probability: the model's own, given all before it; at most 0.
+    """
+
+    token_id: int
+    piece: str
+    text: str
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class TermResult:
+    """What became of a term.
+
+    Attributes:
+        source_line_count: lines of the source text that contain the term's source.
+        met_line_count: those of them whose translation contains one of its wordings.
+    """
+
+    source_line_count: int
+    met_line_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hypothesis:
+    """One of the outputs for a text.
+
+    Attributes:
+        text: the translated text, a prefix included.
+        score: what outputs are ranked by: `log_probability`, with what a repetition penalty, a
+            prefix bias and terms changed about it, over ((5 + tokens) / 6) ** `length_penalty`.
+        log_probability: sum over all tokens, prefix and end-of-sentence token included; natural
+            logarithm, at most 0.
+        finish_reason: why it ended.
+        tokens: its tokens, the end-of-sentence token included where the model ended it; only
+            where `include_token_scores` asked for them.
+        term_results: one for each of the call's terms, in their order.
+    """
+
+    text: str
+    score: float
+    log_probability: float
+    finish_reason: FinishReason
+    tokens: tuple[OutputToken, ...] = ()
+    term_results: tuple[TermResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
     """The translation of one text. The times do not count when two are compared.
 
@@ -59,6 +117,10 @@ class Translation:
         target_token_count: tokens of the translation, a forced prefix included, end-of-sentence
             tokens not.
         model: name of the model that translated.
+        hypotheses: the outputs, best first, or the alternatives in their order, where exactly one
+            line was translated; the first one's text is `text`. Empty for any other text.
+        term_results: one for each of the call's terms, in their order.
+        seed: of the samples; None without `sampling`.
         queue_seconds: time from the arrival of the text until the model began its first line.
         model_seconds: time from then until the model ended its last line.
     """
@@ -69,6 +131,9 @@ class Translation:
     source_token_count: int
     target_token_count: int
     model: str
+    hypotheses: tuple[Hypothesis, ...] = ()
+    term_results: tuple[TermResult, ...] = ()
+    seed: int | None = None
     queue_seconds: float = field(default=0.0, compare=False)
     model_seconds: float = field(default=0.0, compare=False)
 
