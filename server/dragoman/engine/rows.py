@@ -102,7 +102,8 @@ class Rows:
         for place in copied:
             rows[place] = self._duplicate(search, rows[place], spare)
         self._release(spare)
-        self._input.token[rows] = search.parent_ids
+        for row, token in zip(rows, search.parent_ids, strict=True):
+            self._input.token[row] = token
         search.rows, search.parents = rows, None
 
     def _duplicate(self, search: Search, origin: int, spare: list[int]) -> int:

@@ -1,6 +1,7 @@
 """Beam search: several outputs side by side, the best continuations of all kept at each step."""
 
 import bisect
+import heapq
 from collections.abc import Sequence
 from itertools import compress
 from typing import NamedTuple
@@ -40,7 +41,7 @@ class Beam(Guided):
     changes nothing of the outcome.
     """
 
-    __slots__ = ("_committed", "_finished", "_kept", "_live", "_totals")
+    __slots__ = ("_committed", "_finished", "_kept", "_live")
 
     def __init__(
         self,
@@ -72,7 +73,6 @@ class Beam(Guided):
         )
         self._kept = kept
         self._live = [self._begin()]
-        self._totals = np.zeros((1, 1))
         self._finished: list[Hypothesis] = []
         self._committed = 0
 
@@ -95,7 +95,6 @@ class Beam(Guided):
 
     def _set_live(self, live: list[Partial]) -> None:
         self._live = live
-        self._totals = np.array([[partial.total] for partial in live])
         if live:
             self._ask(live)
 
@@ -115,20 +114,28 @@ class Beam(Guided):
         return [Proposal(total, 0, token, log_prob)]
 
     def _from_top(self, step: Step) -> list[Proposal]:
-        count, output, rows = self.candidates, step.output, self.rows
-        values = output.top_log_probs[rows, :count]
-        totals = values + self._totals
-        order: list[int] = np.argsort(-totals, axis=None, kind="stable").tolist()
-        flat_ids: list[int] = output.top_ids[rows, :count].ravel().tolist()
-        flat_values: list[float] = values.ravel().tolist()
-        flat_totals: list[float] = totals.ravel().tolist()
+        """Merge the rows' top tokens, of which each row's are sorted already."""
+        count, live = self.candidates, self._live
+        ids: list[list[int]] = []
+        values: list[list[float]] = []
+        for row in self.rows:
+            ids.append(step.output.top_ids[row, :count].tolist())
+            values.append(step.output.top_log_probs[row, :count].tolist())
+        # Equal totals come by the order of the outputs, and within one by that of its tokens.
+        heads = [(-(live[i].total + values[i][0]), i, 0) for i in range(len(live))]
+        heapq.heapify(heads)
         found: list[Proposal] = []
-        for place in order:
-            token, parent = flat_ids[place], place // count
+        while heads and len(found) < self._wanted:
+            cost, parent, place = heads[0]
+            token, log_prob = ids[parent][place], values[parent][place]
             if token not in self._excluded[parent]:
-                found.append(Proposal(flat_totals[place], parent, token, flat_values[place]))
-                if len(found) == self._wanted:
-                    break
+                found.append(Proposal(-cost, parent, token, log_prob))
+            place += 1
+            if place < count:
+                total = live[parent].total + values[parent][place]
+                heapq.heapreplace(heads, (-total, parent, place))
+            else:
+                heapq.heappop(heads)
         return found
 
     def _from_rows(self, step: Step) -> list[Proposal]:

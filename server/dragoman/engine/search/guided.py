@@ -60,13 +60,17 @@ class Guided(TranslationSearch):
         if len(tokens) < len(rules.forced):
             self.candidates, self.all_log_probs = 1, True
             return
-        self._excluded = [rules.excluded(partial.tokens) for partial in partials]
-        wanted = self._wanted + max([len(excluded) for excluded in self._excluded])
-        changed = self._whole_rows or any(rules.changes(partial.tokens) for partial in partials)
+        if rules.same_for_all(tokens):
+            self._excluded = [rules.excluded(tokens)] * len(partials)
+            changed = rules.changes(tokens)
+        else:
+            self._excluded = [rules.excluded(partial.tokens) for partial in partials]
+            changed = any(rules.changes(partial.tokens) for partial in partials)
+        wanted = self._wanted + max(map(len, self._excluded))
         if self._at_alternative(tokens):
             wanted += (self._alternative or 0) + 1
             changed = changed or rules.begins_word(tokens)
-        self.all_log_probs = changed or wanted > MOST_CANDIDATES
+        self.all_log_probs = changed or self._whole_rows or wanted > MOST_CANDIDATES
         self.candidates = 1 if self.all_log_probs else min(wanted, rules.vocabulary.size)
 
     def _at_alternative(self, tokens: tuple[int, ...]) -> bool:

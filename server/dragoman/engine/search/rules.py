@@ -72,6 +72,10 @@ class Rules:
             return excluded | repeats(tokens, self._options.no_repeat_ngram_size)
         return excluded
 
+    def same_for_all(self, tokens: tuple[int, ...]) -> bool:
+        """Whether all outputs as long as this one have the same tokens excluded and changed."""
+        return not self._options.no_repeat_ngram_size and len(tokens) > len(self._prefix.ids)
+
     def changes(self, tokens: tuple[int, ...]) -> bool:
         """Whether the next token's log-probabilities are changed, beyond what is excluded."""
         if self._always_changes:
