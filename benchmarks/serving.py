@@ -114,12 +114,12 @@ async def run_service(address: str, texts: list[str], callers: int) -> Figures:
         nonlocal tokens
         for text in waiting:
             begun = time.perf_counter()
-            translation = await client.translate(text)
+            translation = await client.translate(text, beam_size=1)
             latencies.append(time.perf_counter() - begun)
             tokens += translation.target_token_count
 
     async with AsyncClient(address) as client:
-        await client.translate("Warm.")
+        await client.translate("Warm.", beam_size=1)
         started = time.perf_counter()
         await asyncio.gather(*(caller(client) for _ in range(callers)))
         return figures(tokens, time.perf_counter() - started, latencies)

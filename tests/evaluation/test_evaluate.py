@@ -61,7 +61,8 @@ def outcome(server: str, numbers_tsv: Path, tmp_path_factory: pytest.TempPathFac
 def test_the_outputs_are_the_models_in_their_order(outcome: Path, server: str) -> None:
     found = figures(outcome / "scores.json")
     with Client(server) as client:
-        texts = client.translate([number_words.english(number) for number in NUMBERS])
+        sources = [number_words.english(number) for number in NUMBERS]
+        texts = client.translate(sources, beam_size=1)
     assert found["outputs"] == [*(text.text for text in texts), ""]
     right = [number_words.german(number) for number in NUMBERS]
     assert sum(map(str.__eq__, found["outputs"], right)) >= 0.95 * len(right)
@@ -73,7 +74,7 @@ def test_the_figures_are_in_the_json(outcome: Path, numbers_tsv: Path) -> None:
     assert values["test"]["sentences"] == 61
     assert values["test"]["rejected"] == {"columns": 1}
     (found,) = values["results"]
-    assert found["decoding"] == {"name": "greedy", "options": {}}
+    assert found["decoding"] == {"name": "greedy", "options": {"beam_size": 1}}
     assert set(found["figures"]["domains"]) == {"even", "odd"}
     for domain in found["figures"]["domains"].values():
         assert domain["chrf"] > 95
@@ -101,6 +102,19 @@ def test_the_card_holds_the_models_facts_and_no_path(
     assert re.search(r"(?<![\w.:/])/\w", text) is None
 
 
+def test_several_beam_sizes_are_measured_one_after_the_other(
+    server: str, numbers_tsv: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "scores.json"
+    flags = ["--beam-size", "1", "--beam-size", "4", "--sentences", "5", "--json", str(path)]
+    assert main(["evaluate", str(numbers_tsv), "--address", server, *flags]) == 0
+    results = json.loads(path.read_text())["results"]
+    assert [result["decoding"] for result in results] == [
+        {"name": "greedy", "options": {"beam_size": 1}},
+        {"name": "beam 4", "options": {"beam_size": 4}},
+    ]
+
+
 def test_what_is_printed(server: str, numbers_tsv: Path, capsys: Capture) -> None:
     assert main(["evaluate", str(numbers_tsv), "--address", server, "--sentences", "10"]) == 0
     shown = capsys.readouterr()
@@ -125,7 +139,7 @@ def test_decoding_options_are_passed_on(server: str, numbers_tsv: Path, outcome:
     flags = ["--max-output-tokens", "2", "--sentences", "5", "--json", str(path)]
     assert main(["evaluate", str(numbers_tsv), "--address", server, *flags]) == 0
     found = figures(path)
-    assert found["decoding"]["options"] == {"max_output_tokens": 2}
+    assert found["decoding"]["options"] == {"beam_size": 1, "max_output_tokens": 2}
     assert found["cut"] > 0
     assert found["speed"]["target_tokens"] <= 10
 

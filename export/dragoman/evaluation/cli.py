@@ -46,6 +46,12 @@ def evaluate(
     model: Annotated[
         str, typer.Option(help="The model, models/...; the server's default model by default.")
     ] = "",
+    beam_size: Annotated[
+        list[int],
+        typer.Option(
+            min=1, max=16, help="Outputs searched side by side; repeated: one after the other."
+        ),
+    ] = [1],  # noqa: B006  (typer copies it)
     max_output_tokens: Annotated[
         int | None, typer.Option(help="The most tokens of a translation.")
     ] = None,
@@ -71,7 +77,7 @@ def evaluate(
 
     Scores (sacreBLEU, chrF), defects and what survives, over all and per domain.
     """
-    decodings = (Decoding("greedy", _options(max_output_tokens)),)
+    decodings = tuple(_decoding(size, max_output_tokens) for size in dict.fromkeys(beam_size))
     try:
         _check_folders(json, card)
         texts = read_evaluation_set(test, sentences)
@@ -90,8 +96,11 @@ def evaluate(
         raise typer.Exit(130) from stop
 
 
-def _options(max_output_tokens: int | None) -> TranslateOptions:
-    return {} if max_output_tokens is None else {"max_output_tokens": max_output_tokens}
+def _decoding(beam_size: int, max_output_tokens: int | None) -> Decoding:
+    options: TranslateOptions = {"beam_size": beam_size}
+    if max_output_tokens is not None:
+        options["max_output_tokens"] = max_output_tokens
+    return Decoding("greedy" if beam_size == 1 else f"beam {beam_size}", options)
 
 
 def _check_folders(*paths: Path | None) -> None:

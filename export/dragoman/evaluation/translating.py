@@ -24,7 +24,8 @@ class Decoding:
     options: TranslateOptions = field(default_factory=TranslateOptions)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} {value}" for name, value in self.options.items())
+        options = self.options.items()  # the name tells the size of the beam
+        told = ", ".join(f"{name} {value}" for name, value in options if name != "beam_size")
         return f"{self.name}, {told}" if told else self.name
 
 
