@@ -48,13 +48,18 @@ class Recorder(EngineObserver):
 
 
 class Hand:
-    """An engine without threads: the test encodes and steps."""
+    """An engine without threads: the test encodes and steps. It keeps nothing unless told to."""
 
-    def __init__(self, directory: Path, max_rows: int = 4) -> None:
+    def __init__(self, directory: Path, max_rows: int = 4, *, reuse: bool = False) -> None:
         self.now = 100.0
         self.observer = Recorder()
+        kept = {} if reuse else {"source_cache_bytes": 0, "prefix_cache_bytes": 0}
         options = EngineOptions(
-            max_rows=max_rows, max_batch_tokens=10_000, decoder_threads=1, encoder_threads=1
+            max_rows=max_rows,
+            max_batch_tokens=10_000,
+            decoder_threads=1,
+            encoder_threads=1,
+            **kept,
         )
         self.engine = Engine(Bundle.load(directory), options, self.observer, lambda: self.now)
 

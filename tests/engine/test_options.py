@@ -17,6 +17,8 @@ from dragoman.engine.options import MAX_ROWS
         ("max_batch_tokens", 0),
         ("decoder_threads", 0),
         ("encoder_threads", -1),
+        ("source_cache_bytes", -1),
+        ("prefix_cache_bytes", -1),
     ],
 )
 def test_a_value_out_of_bounds_is_refused_by_name(field: str, value: int) -> None:
@@ -27,4 +29,5 @@ def test_a_value_out_of_bounds_is_refused_by_name(field: str, value: int) -> Non
 
 def test_the_bounds_themselves_are_allowed() -> None:
     assert EngineOptions(max_rows=1, max_queued=1, max_batch_tokens=1, decoder_threads=1)
+    assert EngineOptions(source_cache_bytes=0, prefix_cache_bytes=0)
     assert EngineOptions(max_rows=MAX_ROWS).encoder_threads is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -27,6 +29,15 @@ class Idle(Search):
         self.source_length = source_length
         self.steps = 0
         self.histories: list[tuple[float, ...]] = [()] * width
+
+    @property
+    def forced(self) -> tuple[int, ...]:
+        return ()
+
+    def resume(self, token_ids: tuple[int, ...], log_probabilities: Sequence[float]) -> None: ...
+
+    def trace(self) -> None:
+        return None
 
     def advance(self, step: Step) -> bool:
         return False
@@ -158,6 +169,17 @@ def test_trailing_holes_move_nothing() -> None:
     rows.free(searches[2])
     assert rows.compact() == 2
     assert [search.rows for search in searches] == [[0], [1], [], []]
+
+
+def test_a_row_can_begin_after_what_is_known() -> None:
+    rows, cache, searches = rows_and_searches(2)
+    known = np.full((1, 2, 2, 5, 2), 6, np.float32)
+    rows.resume(searches[1], 17, known)
+    assert (rows._input.token[1], rows._input.length[1]) == (17, 5)
+    copy = rows.read(1, 5)
+    cache.clear(1)
+    assert (copy == known).all()
+    assert rows._input.length[0] == 0
 
 
 def test_clearing_zeroes_the_rows_of_one_search() -> None:

@@ -71,6 +71,19 @@ class Cache:
         """
         self.source[:, :, row, :, : encoded.shape[3]] = encoded
 
+    def load_target(self, row: int, known: NDArray[np.float32]) -> None:
+        """Give a row what is known of its target.
+
+        Args:
+            row: the row.
+            known: float32 [layers, 2, heads, positions, head_size].
+        """
+        self.target[:, :, row, :, : known.shape[3]] = known
+
+    def read_target(self, row: int, positions: int) -> NDArray[np.float32]:
+        """Copy a row's target, float32 [layers, 2, heads, positions, head_size]."""
+        return self.target[:, :, row, :, :positions].copy()
+
     def copy_target(self, origin: int, row: int, length: int) -> None:
         """Copy what is alive of one row's target to another that has the same source."""
         self.target[:, :, row, :, :length] = self.target[:, :, origin, :, :length]

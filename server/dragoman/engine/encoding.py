@@ -9,6 +9,7 @@ from dragoman.engine.observer import EngineObserver
 from dragoman.engine.registry import Clock, Registry
 from dragoman.engine.scorer import ScorerSession
 from dragoman.engine.sessions import EncoderSession
+from dragoman.engine.sources import SourceCache
 
 
 class EncoderLoop:
@@ -22,6 +23,7 @@ class EncoderLoop:
         self,
         registry: Registry,
         encoder: EncoderSession,
+        sources: SourceCache,
         scorer: ScorerSession,
         observer: EngineObserver,
         clock: Clock,
@@ -29,6 +31,7 @@ class EncoderLoop:
         """Begin with nothing encoded."""
         self._registry = registry
         self._encoder = encoder
+        self._sources = sources
         self._scorer = scorer
         self._observer = observer
         self._clock = clock
@@ -50,21 +53,50 @@ class EncoderLoop:
         return bool(jobs)
 
     def _encode(self, jobs: list[Job]) -> None:
-        started = self.busy_since = self._clock()
-        sources = self._encoder.run([job.source_ids for job in jobs])
-        self.busy_since = None
-        tokens = sum(len(job.source_ids) for job in jobs)
-        self._observer.encoded(len(jobs), tokens, self._clock() - started)
-        self._hand_over(jobs, sources)
+        """Give jobs their encoded sources; equal ones share one, and known ones come first."""
+        wanted: dict[tuple[int, ...], list[Job]] = {}
+        for job in jobs:
+            wanted.setdefault(job.source_ids, []).append(job)
+        known = {ids: self._sources.find(ids) for ids in wanted}
+        new = [ids for ids in wanted if known[ids] is None]
+        self._count(len(jobs) - len(new), len(new))
+        self._hand_over(
+            [
+                (job, source)
+                for ids, source in known.items()
+                if source is not None
+                for job in wanted[ids]
+            ]
+        )
+        if new:
+            encoded = zip(new, self._run(new), strict=True)
+            self._hand_over([(job, source) for ids, source in encoded for job in wanted[ids]])
 
-    def _hand_over(self, jobs: list[Job], sources: list[NDArray[np.float32]]) -> None:
+    def _count(self, hits: int, misses: int) -> None:
+        self._sources.hits += hits
+        self._sources.misses += misses
+        self._observer.sources_found(hits, misses)
+
+    def _run(self, sources: list[tuple[int, ...]]) -> list[NDArray[np.float32] | None]:
+        """Encode sources; None where the numbers are not finite."""
+        started = self.busy_since = self._clock()
+        encoded = self._encoder.run(sources)
+        self.busy_since = None
+        tokens = sum(map(len, sources))
+        self._observer.encoded(len(sources), tokens, self._clock() - started)
+        return [
+            self._sources.keep(ids, source) if np.isfinite(source).all() else None
+            for ids, source in zip(sources, encoded, strict=True)
+        ]
+
+    def _hand_over(self, found: list[tuple[Job, NDArray[np.float32] | None]]) -> None:
         ready: list[Job] = []
-        for job, source in zip(jobs, sources, strict=True):
-            if np.isfinite(source).all():
+        for job, source in found:
+            if source is None:
+                self._registry.end(job.ticket.key, NumericsError("encoder"))
+            else:
                 job.source = source
                 ready.append(job)
-            else:
-                self._registry.end(job.ticket.key, NumericsError("encoder"))
         self._registry.encoded(ready)
 
     def _score(self, job: Job) -> None:

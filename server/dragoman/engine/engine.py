@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dragoman.engine.bundle import DECODER, ENCODER, SCORER, TOKENIZER, Bundle
+from dragoman.engine.bundle import DECODER, ENCODER, SCORER, Bundle
 from dragoman.engine.cache import Cache, CacheShape
 from dragoman.engine.checks import Checks
 from dragoman.engine.encoding import EncoderLoop
 from dragoman.engine.errors import (
-    BundleError,
     EngineError,
     EngineFailedError,
     EngineStoppedError,
@@ -23,18 +22,17 @@ from dragoman.engine.jobs import make_job
 from dragoman.engine.loop import StepLoop
 from dragoman.engine.observer import EngineObserver
 from dragoman.engine.options import EngineLimits, EngineOptions
+from dragoman.engine.parts import make_scheduler, open_tokenizer
+from dragoman.engine.prefixes import PrefixCache
 from dragoman.engine.registry import Registry
 from dragoman.engine.request import EventCallback, Request
 from dragoman.engine.rows import Rows
-from dragoman.engine.scheduler import Scheduler
 from dragoman.engine.scorer import ScorerSession
 from dragoman.engine.search import Vocabulary
 from dragoman.engine.sessions import DecoderSession, EncoderSession, StepInput, open_session
+from dragoman.engine.sources import SourceCache
 from dragoman.engine.statistics import EngineStatistics
 from dragoman.engine.threads import available_cores
-from dragoman.engine.tokenizer import Tokenizer
-
-_LEAST_BATCH_TOKENS = 512
 
 
 class Engine:
@@ -58,7 +56,7 @@ class Engine:
     ) -> None:
         """Load the graphs of a verified bundle; `Engine.load` verifies and does this."""
         self.bundle = bundle
-        self.tokenizer = _open_tokenizer(bundle)
+        self.tokenizer = open_tokenizer(bundle)
         self.limits = EngineLimits(
             max_source_tokens=bundle.limits.max_source_tokens,
             max_target_tokens=bundle.limits.max_target_tokens,
@@ -70,7 +68,7 @@ class Engine:
         self._vocabulary = Vocabulary.of(self.tokenizer)
         self._checks = Checks(self.limits, bundle.tokens)
         self._keys = itertools.count()
-        self._registry = Registry(_make_scheduler(self.limits, options), options.max_queued, clock)
+        self._registry = Registry(make_scheduler(self.limits, options), options.max_queued, clock)
         self._open_graphs(options)
         self._threads: tuple[threading.Thread, ...] = ()
         self._life = threading.Lock()
@@ -93,7 +91,11 @@ class Engine:
             self.limits.vocabulary_size,
         )
         self._rows = Rows(cache, step_input, bundle.tokens.bos)
-        self._loop = StepLoop(self._registry, self._rows, decoder, self._observer, self._clock)
+        self._prefixes = PrefixCache(options.prefix_cache_bytes)
+        self._sources = SourceCache(options.source_cache_bytes)
+        self._loop = StepLoop(
+            self._registry, self._rows, self._prefixes, decoder, self._observer, self._clock
+        )
         scorer = ScorerSession(
             bundle.path(SCORER),
             options.encoder_threads or threads,
@@ -101,7 +103,7 @@ class Engine:
             self.limits.max_target_tokens,
         )
         self._encoder_loop = EncoderLoop(
-            self._registry, encoder, scorer, self._observer, self._clock
+            self._registry, encoder, self._sources, scorer, self._observer, self._clock
         )
 
     @classmethod
@@ -201,6 +203,12 @@ class Engine:
             slots_released=released,
             steps=self._loop.steps,
             busy_seconds=self._busy_seconds(),
+            source_cache_hits=self._sources.hits,
+            source_cache_misses=self._sources.misses,
+            source_cache_bytes=self._sources.bytes,
+            prefix_tokens_reused=self._prefixes.reused,
+            prefix_tokens_computed=self._prefixes.computed,
+            prefix_cache_bytes=self._prefixes.bytes,
         )
 
     def _busy_seconds(self) -> float:
@@ -233,19 +241,6 @@ class Engine:
 
     def _end_error(self) -> EngineError:
         return self._registry.failure or EngineStoppedError()
-
-
-def _make_scheduler(limits: EngineLimits, options: EngineOptions) -> Scheduler:
-    tokens = options.max_batch_tokens or max(_LEAST_BATCH_TOKENS, limits.max_source_tokens)
-    return Scheduler(options.max_rows, options.max_queued, tokens)
-
-
-def _open_tokenizer(bundle: Bundle) -> Tokenizer:
-    tokenizer = Tokenizer(bundle.path(TOKENIZER).read_bytes(), bundle.tokens, TOKENIZER)
-    if tokenizer.size != bundle.architecture.vocabulary_size:
-        size = bundle.architecture.vocabulary_size
-        raise BundleError(TOKENIZER, f"has {tokenizer.size} pieces, the model has {size}")
-    return tokenizer
 
 
 def _rejection(error: EngineError) -> str:

@@ -3,14 +3,21 @@
 import logging
 import math
 from collections.abc import Iterable
+from functools import partial
 
-from dragoman.engine.errors import DeadlineExceededError, EngineError, NumericsError
+from dragoman.engine.errors import (
+    DeadlineExceededError,
+    EngineError,
+    NumericsError,
+    RequestCancelledError,
+)
 from dragoman.engine.job import Job
 from dragoman.engine.observer import EngineObserver
+from dragoman.engine.prefixes import PrefixCache
 from dragoman.engine.registry import Clock, Registry
 from dragoman.engine.request import Event, Failed, Finished, TokensCommitted
 from dragoman.engine.rows import Rows
-from dragoman.engine.search import Search, Step
+from dragoman.engine.search import Search, Step, Trace
 from dragoman.engine.sessions import DecoderSession
 
 _LOG = logging.getLogger(__name__)
@@ -28,6 +35,7 @@ class StepLoop:
         self,
         registry: Registry,
         rows: Rows,
+        prefixes: PrefixCache,
         decoder: DecoderSession,
         observer: EngineObserver,
         clock: Clock,
@@ -35,6 +43,7 @@ class StepLoop:
         """Begin with nothing running."""
         self._registry = registry
         self._rows = rows
+        self._prefixes = prefixes
         self._decoder = decoder
         self._observer = observer
         self._clock = clock
@@ -74,10 +83,32 @@ class StepLoop:
             self._observer.request_admitted(job.taken - job.submitted)
         search = job.waiting.pop()
         self._rows.place(search, job.source)
+        if search.forced:
+            self._resume(job, search)
         job.running.append(search)
         self._running.append((job, search))
         if not job.waiting and not job.aligned:
             job.source = None
+
+    def _resume(self, job: Job, search: Search) -> None:
+        """Let a search begin after what is known of its forced prefix."""
+        prefixes, forced = self._prefixes, search.forced
+        known = prefixes.find(job.source_ids, forced)
+        reused = 0
+        if known is not None:
+            reused = len(known.token_ids)
+            search.resume(known.token_ids, known.log_probabilities)
+            self._rows.resume(search, known.token_ids[-1], known.target)
+        elif prefixes.enabled:
+            search.resume((), ())
+        self._observer.prefix_reused(reused, len(forced) - reused)
+
+    def _keep(self, job: Job, trace: Trace | None) -> None:
+        """Keep what a row knows for later requests."""
+        if self._prefixes.enabled and trace is not None and trace.token_ids:
+            row, token_ids, log_probabilities = trace
+            read = partial(self._rows.read, row)
+            self._prefixes.keep(job.source_ids, token_ids, log_probabilities, read)
 
     def _run(self, active: int) -> Step:
         candidates = max([search.candidates for _, search in self._running])
@@ -95,6 +126,8 @@ class StepLoop:
                 self._commit(job, search)
             if job.first_token is None and search.chosen:
                 self._note_first_token(job)
+            if search.ended:
+                self._keep_ended(job, search)
             if done:
                 over.append((job, search))
             elif search.parents is not None:
@@ -104,6 +137,11 @@ class StepLoop:
             self._end_branch(job, search)
         for search in changed:
             self._rows.rearrange(search)
+
+    def _keep_ended(self, job: Job, search: Search) -> None:
+        for trace in search.ended:
+            self._keep(job, trace)
+        search.ended = ()
 
     def _commit(self, job: Job, search: Search) -> None:
         token_ids, log_probabilities = search.take_committed()
@@ -115,6 +153,7 @@ class StepLoop:
         self._observer.first_token(job.first_token - job.submitted)
 
     def _end_branch(self, job: Job, search: Search) -> None:
+        self._keep(job, search.trace())
         self._running.remove((job, search))
         job.running.remove(search)
         self._rows.free(search)
@@ -154,6 +193,9 @@ class StepLoop:
 
     def _end(self, job: Job, error: EngineError) -> None:
         """End a job that was taken out of the registry, with its best so far or an error."""
+        if isinstance(error, DeadlineExceededError | RequestCancelledError):
+            for search in job.running:
+                self._keep(job, search.trace())
         early = isinstance(error, DeadlineExceededError) and job.finishes_early
         if not (early and job.cut()):
             self._fail(job, error)

@@ -8,8 +8,8 @@ class EngineObserver:
     """Base class with no-op methods; override what is of interest.
 
     The methods must be fast and must not raise. `request_queued` and `request_rejected` run on
-    the thread that submits, `encoded` on the encoder's thread, all others on the engine's.
-    Times are in seconds.
+    the thread that submits, `encoded` and `sources_found` on the encoder's thread, all others on
+    the engine's. Times are in seconds.
     """
 
     def request_queued(self) -> None:
@@ -53,6 +53,12 @@ class EngineObserver:
 
     def encoded(self, sentences: int, tokens: int, seconds: float) -> None:
         """One batch of sources with this many real tokens was encoded."""
+
+    def sources_found(self, hits: int, misses: int) -> None:
+        """So many sources needn't be encoded, so many must be; on the encoder's thread."""
+
+    def prefix_reused(self, reused: int, computed: int) -> None:
+        """Of a forced prefix so many tokens were copied, so many must be stepped."""
 
     def engine_failed(self, error: EngineError) -> None:
         """The engine broke and takes no more requests."""

@@ -19,6 +19,10 @@ class EngineOptions:
         decoder_threads: threads that compute a step, at least 1. None: half of the processor
             cores that the process may use.
         encoder_threads: threads that encode sources beside it, likewise.
+        source_cache_bytes: most bytes of encoded sources that are kept for later requests with
+            the same source, from 0 on; 0 keeps none.
+        prefix_cache_bytes: most bytes of decoded prefixes that are kept for later requests whose
+            forced prefix begins in the same way, from 0 on; 0 keeps none.
     """
 
     max_rows: int = 32
@@ -26,6 +30,8 @@ class EngineOptions:
     max_batch_tokens: int | None = None
     decoder_threads: int | None = None
     encoder_threads: int | None = None
+    source_cache_bytes: int = 64 << 20
+    prefix_cache_bytes: int = 32 << 20
 
     def __post_init__(self) -> None:
         """Refuse values outside their bounds.
@@ -41,6 +47,9 @@ class EngineOptions:
             value = getattr(self, field)
             if value is not None and value < 1:
                 raise InvalidOptionError(field, value, "at least 1, or None")
+        for field in ("source_cache_bytes", "prefix_cache_bytes"):
+            if getattr(self, field) < 0:
+                raise InvalidOptionError(field, getattr(self, field), "0 or more")
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,23 @@ class Rows:
             search.rows.append(row)
         self.created += search.width
 
+    def resume(self, search: Search, token: int, known: NDArray[np.float32]) -> None:
+        """Let the only row of a search that was just placed begin later.
+
+        Args:
+            search: the search.
+            token: what is fed first, at the position after the known ones.
+            known: float32 [layers, 2, heads, positions, head_size], what goes before it.
+        """
+        [row] = search.rows
+        self._cache.load_target(row, known)
+        self._input.token[row] = token
+        self._input.length[row] = known.shape[3]
+
+    def read(self, row: int, positions: int) -> NDArray[np.float32]:
+        """Copy a row's keys and values, float32 [layers, 2, heads, positions, head_size]."""
+        return self._cache.read_target(row, positions)
+
     def _take(self) -> int:
         if self._holes:
             row = min(self._holes)

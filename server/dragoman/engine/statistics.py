@@ -16,6 +16,12 @@ class EngineStatistics:
         slots_released: rows ever taken back; equal to the former when nothing runs.
         steps: steps computed.
         busy_seconds: how long the step or batch that is computed now has taken, 0 when idle.
+        source_cache_hits: sources that needn't be encoded, since they were before or with others.
+        source_cache_misses: sources that were encoded.
+        source_cache_bytes: bytes of encoded sources that are kept.
+        prefix_tokens_reused: tokens of forced prefixes that were copied from earlier rows.
+        prefix_tokens_computed: tokens of forced prefixes that were stepped.
+        prefix_cache_bytes: bytes of decoded prefixes that are kept.
     """
 
     queued: int
@@ -26,3 +32,9 @@ class EngineStatistics:
     slots_released: int
     steps: int
     busy_seconds: float
+    source_cache_hits: int = 0
+    source_cache_misses: int = 0
+    source_cache_bytes: int = 0
+    prefix_tokens_reused: int = 0
+    prefix_tokens_computed: int = 0
+    prefix_cache_bytes: int = 0

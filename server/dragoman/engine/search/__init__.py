@@ -1,6 +1,6 @@
 """Ways of decoding."""
 
-from dragoman.engine.search.base import Search, Step, TranslationSearch
+from dragoman.engine.search.base import Search, Step, Trace, TranslationSearch
 from dragoman.engine.search.beam import Beam
 from dragoman.engine.search.constrained import ConstrainedBeam
 from dragoman.engine.search.greedy import Greedy
@@ -21,6 +21,7 @@ __all__ = [
     "Search",
     "Single",
     "Step",
+    "Trace",
     "TranslationSearch",
     "Vocabulary",
     "plan_searches",

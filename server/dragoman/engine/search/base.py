@@ -7,6 +7,7 @@ can't depend on its neighbours.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from dragoman.engine.request import Hypothesis
 from dragoman.engine.sessions import StepOutput
@@ -32,6 +33,20 @@ class Step:
         self.next_ids: list[int] = self.best_ids.copy()
 
 
+class Trace(NamedTuple):
+    """What a row was fed.
+
+    Attributes:
+        row: the row; what it holds of these tokens but the last is computed.
+        token_ids: the tokens, begin-of-sentence left out.
+        log_probabilities: of each of them; more may follow.
+    """
+
+    row: int
+    token_ids: tuple[int, ...]
+    log_probabilities: Sequence[float]
+
+
 class Search(ABC):
     """One branch of a request: the hypotheses that are decided on together.
 
@@ -45,12 +60,14 @@ class Search(ABC):
         candidates: top tokens that it wants to see of the next step.
         all_log_probs: whether it wants every token's log-probability in the next step.
         chosen: tokens that it has chosen itself, forced ones not counted.
+        ended: outputs that ended in this step while others of the search go on.
     """
 
     __slots__ = (
         "all_log_probs",
         "candidates",
         "chosen",
+        "ended",
         "most_rows",
         "parent_ids",
         "parents",
@@ -70,6 +87,25 @@ class Search(ABC):
         self.candidates = candidates
         self.all_log_probs = all_log_probs
         self.chosen = 0
+        self.ended: Sequence[Trace] = ()
+
+    @property
+    @abstractmethod
+    def forced(self) -> tuple[int, ...]:
+        """Tokens that it feeds first in any case."""
+
+    @abstractmethod
+    def resume(self, token_ids: tuple[int, ...], log_probabilities: Sequence[float]) -> None:
+        """Begin after the first of the forced tokens.
+
+        Args:
+            token_ids: these tokens, perhaps none or all.
+            log_probabilities: of each of them.
+        """
+
+    @abstractmethod
+    def trace(self) -> Trace | None:
+        """Give what one of its rows was fed so far, or None where none knows it."""
 
     @abstractmethod
     def advance(self, step: Step) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dragoman.engine.request import FinishReason, Hypothesis
-from dragoman.engine.search.base import Step
+from dragoman.engine.search.base import Step, Trace
 from dragoman.engine.search.guided import Guided
 from dragoman.engine.search.penalty import LengthPenalty
 from dragoman.engine.search.ranking import best_finite_places
@@ -75,6 +75,16 @@ class Beam(Guided):
         self._live = [self._begin()]
         self._finished: list[Hypothesis] = []
         self._committed = 0
+
+    def resume(self, token_ids: tuple[int, ...], log_probabilities: Sequence[float]) -> None:
+        """Begin after the first of the forced tokens."""
+        self._set_live([self._known(token_ids, log_probabilities)])
+
+    def trace(self) -> Trace | None:
+        """Give the best live output, if there is one."""
+        if not self._live:
+            return None
+        return Trace(self.rows[0], self._live[0].tokens, self._live[0].log_probabilities)
 
     def advance(self, step: Step) -> bool:
         """Keep the best continuations; the search ends where no live output is left."""
@@ -163,6 +173,11 @@ class Beam(Guided):
         parents = self._live
         for total, parent, _, log_prob in ending:
             self._keep(self._ended_hypothesis(parents[parent], total, log_prob))
+        if ending:
+            best = ending[0].parent
+            self.ended = (
+                Trace(self.rows[best], parents[best].tokens, parents[best].log_probabilities),
+            )
         children = [self._child(proposal) for proposal in going_on]
         if not children:
             self._end_without_children()

@@ -1,9 +1,10 @@
 """The most probable token, again and again."""
 
 import math
+from collections.abc import Sequence
 
 from dragoman.engine.request import FinishReason, Hypothesis, Prefix
-from dragoman.engine.search.base import Step, TranslationSearch
+from dragoman.engine.search.base import Step, Trace, TranslationSearch
 from dragoman.engine.search.penalty import LengthPenalty
 from dragoman.engine.search.vocabulary import Vocabulary
 
@@ -53,6 +54,21 @@ class Greedy(TranslationSearch):
         self._committed = 0
         self.finish_reason = FinishReason.LENGTH
 
+    @property
+    def forced(self) -> tuple[int, ...]:
+        """Tokens that it feeds first in any case."""
+        return self._prefix.ids
+
+    def resume(self, token_ids: tuple[int, ...], log_probabilities: Sequence[float]) -> None:
+        """Begin after the first of the forced tokens."""
+        self._token_ids = list(token_ids)
+        self._log_probabilities = list(log_probabilities)
+        self.all_log_probs = self._is_guided(len(token_ids))
+
+    def trace(self) -> Trace:
+        """Give the output so far."""
+        return Trace(self.rows[0], tuple(self._token_ids), self._log_probabilities)
+
     def advance(self, step: Step) -> bool:
         """Choose the next token; the search ends with end-of-sentence or at its limit."""
         row = self.rows[0]
@@ -75,12 +91,15 @@ class Greedy(TranslationSearch):
 
     def _guided(self, step: Step, row: int, position: int) -> tuple[int, float]:
         forced = self._prefix.ids
-        self.all_log_probs = position + 1 < len(forced) + self._prefix.starts_new_word
+        self.all_log_probs = self._is_guided(position + 1)
         if position < len(forced):
             return forced[position], float(step.output.log_probs[row, forced[position]])
         if position == len(forced) and self._prefix.starts_new_word:
             return self._word_start(step, row)
         return self._first_allowed(step, row, excluded=self._vocabulary.eos)
+
+    def _is_guided(self, position: int) -> bool:
+        return position < len(self._prefix.ids) + self._prefix.starts_new_word
 
     def _word_start(self, step: Step, row: int) -> tuple[int, float]:
         self.chosen += 1

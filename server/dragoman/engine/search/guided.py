@@ -54,6 +54,18 @@ class Guided(TranslationSearch):
         self._ask([start])
         return start
 
+    @property
+    def forced(self) -> tuple[int, ...]:
+        """Tokens that it feeds first in any case."""
+        return self._rules.forced
+
+    def _known(self, token_ids: tuple[int, ...], log_probabilities: Sequence[float]) -> Partial:
+        """Give an output that begins with forced tokens of known log-probabilities."""
+        partial = Partial()
+        for token, log_prob in zip(token_ids, log_probabilities, strict=True):
+            partial = self._follow(partial, token, log_prob)
+        return partial
+
     def _ask(self, partials: Sequence[Partial]) -> None:
         """Say what is needed of the next step, for outputs of equal length."""
         rules, tokens = self._rules, partials[0].tokens

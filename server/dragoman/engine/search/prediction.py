@@ -1,10 +1,12 @@
 """The distribution of the one token that follows a prefix."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.engine.request import Candidate, NextTokenPrediction, Prefix, QueriedToken
-from dragoman.engine.search.base import Search, Step
+from dragoman.engine.search.base import Search, Step, Trace
 from dragoman.engine.search.ranking import best_places
 from dragoman.engine.search.vocabulary import Vocabulary
 
@@ -12,7 +14,16 @@ from dragoman.engine.search.vocabulary import Vocabulary
 class Prediction(Search):
     """Feeds a prefix and reads what the model expects after it."""
 
-    __slots__ = ("_position", "_prediction", "_prefix", "_queried", "_top_k", "_vocabulary")
+    __slots__ = (
+        "_log_probabilities",
+        "_position",
+        "_prediction",
+        "_prefix",
+        "_queried",
+        "_top_k",
+        "_traced",
+        "_vocabulary",
+    )
 
     def __init__(
         self, vocabulary: Vocabulary, prefix: Prefix, top_k: int, queried: tuple[int, ...]
@@ -31,7 +42,27 @@ class Prediction(Search):
         self._top_k = top_k
         self._queried = queried
         self._position = 0
+        self._traced = False
+        self._log_probabilities: list[float] = []
         self._prediction = NextTokenPrediction((), (), 0.0)
+
+    @property
+    def forced(self) -> tuple[int, ...]:
+        """Tokens that it feeds in any case: all of its prefix."""
+        return self._prefix.ids
+
+    def resume(self, token_ids: tuple[int, ...], log_probabilities: Sequence[float]) -> None:
+        """Begin after the first of its tokens, and note from now on how probable they are."""
+        self._position = len(token_ids)
+        self._log_probabilities = list(log_probabilities)
+        self._traced = self.all_log_probs = True
+
+    def trace(self) -> Trace | None:
+        """Give the prefix as far as it was fed, if its log-probabilities were noted."""
+        if not self._traced:
+            return None
+        ids = self._prefix.ids[: self._position]
+        return Trace(self.rows[0], ids, self._log_probabilities)
 
     def advance(self, step: Step) -> bool:
         """Feed the next token of the prefix, or read the distribution after its last."""
@@ -41,9 +72,11 @@ class Prediction(Search):
             self._prediction = self._predict(step, row)
             self.chosen = 1
             return True
-        step.next_ids[row] = ids[self._position]
+        token = step.next_ids[row] = ids[self._position]
+        if self._traced:
+            self._log_probabilities.append(float(step.output.log_probs[row, token]))
         self._position += 1
-        self.all_log_probs = self._position == len(ids)
+        self.all_log_probs = self._traced or self._position == len(ids)
         return False
 
     def prediction(self) -> NextTokenPrediction:

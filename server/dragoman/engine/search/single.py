@@ -1,9 +1,11 @@
 """One output, token by token, by the rules of its request: the best token, or one drawn."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from dragoman.engine.request import FinishReason, Hypothesis
-from dragoman.engine.search.base import Step
+from dragoman.engine.search.base import Step, Trace
 from dragoman.engine.search.guided import Guided
 from dragoman.engine.search.penalty import LengthPenalty
 from dragoman.engine.search.rules import Rules
@@ -40,6 +42,15 @@ class Single(Guided):
         self._partial = self._begin()
         self._outcome: list[Hypothesis] = []
         self._committed = 0
+
+    def resume(self, token_ids: tuple[int, ...], log_probabilities: Sequence[float]) -> None:
+        """Begin after the first of the forced tokens."""
+        self._partial = self._known(token_ids, log_probabilities)
+        self._ask([self._partial])
+
+    def trace(self) -> Trace:
+        """Give the output so far."""
+        return Trace(self.rows[0], self._partial.tokens, self._partial.log_probabilities)
 
     def advance(self, step: Step) -> bool:
         """Choose the next token; the search ends with end-of-sentence or at its limit."""

@@ -1,0 +1,50 @@
+"""Encoded sources that may be wanted again."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.engine.lru import LruBytes
+
+# What an entry takes beside its numbers: its key, and Python's own bookkeeping.
+_OVERHEAD, _PER_TOKEN = 512, 40
+
+
+class SourceCache:
+    """Encoded sources by their tokens. Used by one thread only; anyone may read its counts.
+
+    Attributes:
+        hits: sources that needn't be encoded.
+        misses: sources that were encoded.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        """Begin empty; with `max_bytes` 0 it stays so."""
+        self.hits = 0
+        self.misses = 0
+        self._entries: LruBytes[tuple[int, ...], NDArray[np.float32]] = LruBytes(max_bytes)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that it holds."""
+        return self._entries.bytes
+
+    def find(self, ids: tuple[int, ...]) -> NDArray[np.float32] | None:
+        """Give an encoded source, float32 [layers, 2, heads, length, head_size], or None."""
+        return self._entries.get(ids)
+
+    def keep(self, ids: tuple[int, ...], encoded: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Keep an encoded source that wasn't there.
+
+        Args:
+            ids: its tokens.
+            encoded: float32 [layers, 2, heads, length, head_size], perhaps part of a batch.
+
+        Returns:
+            The same numbers; where they are kept, in memory of their own.
+        """
+        size = encoded.nbytes + _OVERHEAD + _PER_TOKEN * len(ids)
+        if not self._entries.fits(size):
+            return encoded
+        kept = np.ascontiguousarray(encoded)
+        self._entries.put(ids, kept, size)
+        return kept
