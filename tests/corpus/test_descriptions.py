@@ -28,7 +28,7 @@ GERMAN = """\
 Package: libhello1
 Description-md5: 11
 Description-de: freundliche Bibliothek
- Sie grüßt Leute
+ Sie grüßt\u22c5Leute
  freundlicherweise.
  .
  Merkmale:

@@ -36,6 +36,7 @@ def habits(texts: list[tuple[str, str]], times: int = 200) -> Habits:
         ("The door is open.", "Die Tür ist offen.", None),
         ("Open", "Öffnen", None),
         ("Open Inventor sample data", "Open-Inventor-Beispieldaten", None),
+        ("You lost it.", "Sein oder than.", None),
         ("The door is open.", "The door is now open.", "wrong language"),
         ("The door is open.", "La porte. Is open, this.", "wrong language"),
         ("O servidor responderá " * 4, "Der Server antwortet " * 4, "wrong language"),

@@ -59,6 +59,9 @@ def test_packages_are_found_by_the_files_they_hold() -> None:
         "game": ("chess",),
         "debconf": ("coreutils", "bye"),
     }
+    known = ("bye", "hello", "absent")
+    found = group(lambda: read_contents(lines), RECORDS, Locale("de"), known)
+    assert found["debconf"] == ("bye", "coreutils")
 
 
 @given(GROUPS)

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import polib
 
-_NO_TEXTS = {"translator-credits", "translator_credits", "your names", "your emails"}
+NO_TEXTS = {"translator-credits", "translator_credits", "your names", "your emails"}
+"""Messages that ask a translator for something about the translator."""
+
 _CONTEXT = re.compile(r"[\w .:/-]{2,40}([|^])(?=\S)")
 _FAILURES = (OSError, ValueError, LookupError, struct.error, AttributeError, TypeError)
 
@@ -40,7 +42,7 @@ def read_catalogue(name: str, content: bytes) -> list[tuple[str, str]] | None:
 
 def _usable(entry: polib.POEntry | polib.MOEntry) -> bool:
     obsolete = isinstance(entry, polib.POEntry) and (entry.obsolete or entry.fuzzy)
-    return not obsolete and entry.msgid.strip().lower() not in _NO_TEXTS
+    return not obsolete and entry.msgid.strip().lower() not in NO_TEXTS
 
 
 def _texts(

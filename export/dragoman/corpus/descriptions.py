@@ -9,6 +9,8 @@ from dragoman.corpus.blocks import Block, align
 from dragoman.corpus.deb822 import paragraphs
 from dragoman.corpus.pair import Pair
 
+_VISIBLE_SPACE = "\u22c5"
+"""A dot that some translators' tools show for a protected space, and leave in the text."""
 _HYPHEN = re.compile(r"[^\W_]-$")
 _ITEM = re.compile(r"\s+(?:[-*+o•–]|\d+[.)])\s+")
 
@@ -79,4 +81,4 @@ def _texts(lines: Iterable[str]) -> Iterator[tuple[tuple[str, str], str]]:
         key = (fields.get("package", ""), fields.pop("description-md5", ""))
         for name, text in fields.items():
             if name.startswith("description-") and text:
-                yield key, text
+                yield key, text.replace(_VISIBLE_SPACE, " ")

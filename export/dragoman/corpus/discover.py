@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from dragoman.corpus.apt import Archive, Record, read_lines
 from dragoman.corpus.locales import Locale
 from dragoman.corpus.places import Places
-from dragoman.corpus.recipe import Recipe
+from dragoman.corpus.recipe import Recipe, committed_recipe
 
 MAX_ASKING_BYTES = 3_000_000
 """Larger packages are not fetched for debconf's questions alone."""
@@ -23,6 +23,9 @@ Contents = Callable[[], Iterable[tuple[str, str]]]
 def discover(archive: Archive, source: Locale, target: Locale) -> Recipe:
     """Return the recipe of everything that the archive has for a language.
 
+    Which questions are translated cannot be seen from outside; packages with German ones are taken
+    to have others too.
+
     Raises:
         ArchiveError: The lists cannot be read.
     """
@@ -31,7 +34,9 @@ def discover(archive: Archive, source: Locale, target: Locale) -> Recipe:
         for index in archive.indexes("Contents-deb"):
             yield from read_contents(read_lines(index.path))
 
-    return Recipe(source, target, group(contents, archive.records(), target))
+    german = committed_recipe("en-de")
+    known = german.packages["debconf"] if german else ()
+    return Recipe(source, target, group(contents, archive.records(), target, known))
 
 
 def read_contents(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -43,12 +48,12 @@ def read_contents(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def group(
-    contents: Contents, records: Mapping[str, Record], target: Locale
+    contents: Contents, records: Mapping[str, Record], target: Locale, known: Sequence[str] = ()
 ) -> dict[str, tuple[str, ...]]:
     """Return package names by group, the most files for their size first.
 
     A manual or help page counts for the package of its English too; a page without English counts
-    for nothing. Packages that ask questions follow, the smallest first.
+    for nothing. Packages that ask questions follow, the known ones first, then the smallest.
     """
     files = _files(contents, Places(target))
     groups: dict[str, Counter[str]] = {name: Counter() for name in ("man", "ui", "help", "game")}
@@ -58,12 +63,16 @@ def group(
                 groups["game" if records[name].section == "games" else "ui"][name] += 1
         elif translated and english:
             groups[origin].update((translated | english) & records.keys())
-    asking = [name for name, r in records.items() if r.asks and r.size <= MAX_ASKING_BYTES]
-    asking.sort(key=lambda name: (records[name].size, name))
     return {
         **{name: _richest_first(count, records) for name, count in groups.items()},
-        "debconf": (*asking,),
+        "debconf": _asking(records, known),
     }
+
+
+def _asking(records: Mapping[str, Record], known: Sequence[str]) -> tuple[str, ...]:
+    asking = {name for name, r in records.items() if r.asks and r.size <= MAX_ASKING_BYTES}
+    others = sorted(asking.difference(known), key=lambda name: (records[name].size, name))
+    return (*(name for name in known if name in asking), *others)
 
 
 def _richest_first(count: Counter[str], records: Mapping[str, Record]) -> tuple[str, ...]:

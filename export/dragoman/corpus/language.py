@@ -146,4 +146,4 @@ def _other_language(text: str, own: Side, other: Side) -> bool:
     theirs = sum(word in other.stop_words for word in words)
     if ours:
         return theirs >= 2 * ours and theirs >= 3
-    return theirs >= 2 or (theirs == 1 and len(words) > 2) or len(words) > MAX_UNKNOWN
+    return theirs >= 2 or len(words) > MAX_UNKNOWN

@@ -31,8 +31,11 @@ _MISSING = "???"
 def read_markup(content: bytes) -> list[Block]:
     """Return the blocks of a page; a block with an entity that only its book defines is blank."""
     reader = _Reader()
-    reader.feed(_decode(content))
-    reader.close()
+    try:
+        reader.feed(_decode(content))
+        reader.close()
+    except AssertionError:  # how the library refuses a malformed declaration
+        return []
     return reader.finish()
 
 
@@ -41,7 +44,7 @@ def _decode(content: bytes) -> str:
     for encoding in ([declared[1].decode()] if declared else []) + ["utf-8"]:
         try:
             return content.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError):
             continue
     return content.decode("latin-1")
 
