@@ -15,6 +15,8 @@ MAX_SAMPLING_TOP_K = 1000
 MAX_TERMS = 64
 MAX_TERM_TARGETS = 16
 MAX_BONUS = 10.0
+SPARE_TOKENS = 32
+TOKENS_PER_SOURCE_TOKEN = 2
 
 
 class OnDeadline(Enum):
@@ -86,7 +88,8 @@ class DecodingOptions:
     Attributes:
         max_output_tokens: most tokens of the output, a forced prefix and the end-of-sentence
             token included: more than the prefix has, at most the model's `max_target_tokens`.
-            None: `max_target_tokens`.
+            None: `max_target_tokens`; in a beam search, where that is less, 32 tokens and 2 for
+            each token of the source beside the prefix and hard terms, or `min_output_tokens`.
         min_output_tokens: fewest, counted in the same way, 0 to `max_output_tokens`: before that
             the end-of-sentence token is not chosen. An output always has a token of text.
         beam_size: hypotheses that are searched side by side, 1 to 16 and at most the engine's

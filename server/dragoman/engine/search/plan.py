@@ -1,6 +1,10 @@
 """Which searches answer a translation request."""
 
-from dragoman.engine.decoding import DecodingOptions
+from dragoman.engine.decoding import (
+    SPARE_TOKENS,
+    TOKENS_PER_SOURCE_TOKEN,
+    DecodingOptions,
+)
 from dragoman.engine.options import EngineLimits
 from dragoman.engine.request import Prefix, TranslationRequest
 from dragoman.engine.search.base import TranslationSearch
@@ -24,7 +28,7 @@ def plan_searches(
     """
     options = request.options
     prefix = Prefix(request.prefix_ids, request.starts_new_word)
-    limit = options.max_output_tokens or limits.max_target_tokens
+    limit = output_limit(request, limits)
     penalty = LengthPenalty(options.length_penalty, limit)
     if is_plain(options):
         return [Greedy(vocabulary, prefix, penalty, options.min_output_tokens)]
@@ -33,6 +37,23 @@ def plan_searches(
         return [_search(options, rules, penalty, 0, rank) for rank in range(options.alternatives)]
     samples = 1 if options.sampling is None else options.sampling.sample_count
     return [_search(options, rules, penalty, index, None) for index in range(samples)]
+
+
+def output_limit(request: TranslationRequest, limits: EngineLimits) -> int:
+    """Give the most tokens of an output, end-of-sentence included.
+
+    What a beam search must rule out before it ends grows with this, so where the request doesn't
+    say it, it isn't more than a translation of the source may reasonably need.
+    """
+    options, most = request.options, limits.max_target_tokens
+    if options.max_output_tokens is not None:
+        return options.max_output_tokens
+    if options.beam_size == 1:
+        return most
+    terms = sum(min(map(len, term.target_ids)) for term in options.terms if term.hard)
+    fixed = len(request.prefix_ids) + terms
+    needed = fixed + SPARE_TOKENS + TOKENS_PER_SOURCE_TOKEN * len(request.source_ids)
+    return min(most, max(needed, options.min_output_tokens))
 
 
 def is_plain(options: DecodingOptions) -> bool:
