@@ -68,6 +68,7 @@ def test_every_field_of_a_request_says_whether_it_is_needed() -> None:
         f"Range: 1 to {limits.MAX_TOP_K}, and at most the model's `vocabulary_size`. "
         f"Default: {limits.DEFAULT_TOP_K}.",
         f"to return for each prefix, 0 to {limits.MAX_QUERIED_TOKEN_COUNT}.",
+        f"The translations to score, 1 to {limits.MAX_SCORED_COUNT}.",
         f"A message of more than {limits.MAX_MESSAGE_BYTES >> 20} MiB is refused",
         f"pings {limits.MIN_PING_INTERVAL_SECONDS} seconds apart",
         f'the domain "{DOMAIN}"',

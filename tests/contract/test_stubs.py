@@ -59,6 +59,7 @@ def test_names_of_services_and_methods() -> None:
         "dragoman.v1.TranslationService/TranslateText",
         "dragoman.v1.TranslationService/StreamTranslateText",
         "dragoman.v1.TranslationService/PredictNextToken",
+        "dragoman.v1.TranslationService/ScoreTranslation",
         "dragoman.v1.ModelService/ListModels",
         "dragoman.v1.ModelService/GetModel",
     }

@@ -25,6 +25,9 @@ MAX_QUERIED_TOKEN_COUNT: Final = 100
 DEFAULT_BEAM_SIZE: Final = 4
 """The beam size of requests without one, where the server's operator chose no other."""
 
+MAX_SCORED_COUNT: Final = 64
+"""The most translations in one ``ScoreTranslationRequest``."""
+
 MAX_TERM_COUNT: Final = 64
 """The most terms in one ``DecodingOptions``."""
 

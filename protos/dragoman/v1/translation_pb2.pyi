@@ -75,20 +75,22 @@ class Translation(_message.Message):
     def __init__(self, text: _Optional[str] = ..., log_probability: _Optional[float] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., term_results: _Optional[_Iterable[_Union[TermResult, _Mapping]]] = ...) -> None: ...
 
 class Hypothesis(_message.Message):
-    __slots__ = ("text", "score", "log_probability", "finish_reason", "tokens", "term_results")
+    __slots__ = ("text", "score", "log_probability", "finish_reason", "tokens", "term_results", "alignment")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     LOG_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
     FINISH_REASON_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     TERM_RESULTS_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     text: str
     score: float
     log_probability: float
     finish_reason: FinishReason
     tokens: _containers.RepeatedCompositeFieldContainer[OutputToken]
     term_results: _containers.RepeatedCompositeFieldContainer[TermResult]
-    def __init__(self, text: _Optional[str] = ..., score: _Optional[float] = ..., log_probability: _Optional[float] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., tokens: _Optional[_Iterable[_Union[OutputToken, _Mapping]]] = ..., term_results: _Optional[_Iterable[_Union[TermResult, _Mapping]]] = ...) -> None: ...
+    alignment: Alignment
+    def __init__(self, text: _Optional[str] = ..., score: _Optional[float] = ..., log_probability: _Optional[float] = ..., finish_reason: _Optional[_Union[FinishReason, str]] = ..., tokens: _Optional[_Iterable[_Union[OutputToken, _Mapping]]] = ..., term_results: _Optional[_Iterable[_Union[TermResult, _Mapping]]] = ..., alignment: _Optional[_Union[Alignment, _Mapping]] = ...) -> None: ...
 
 class OutputToken(_message.Message):
     __slots__ = ("token_id", "piece", "text", "log_probability")
@@ -101,6 +103,32 @@ class OutputToken(_message.Message):
     text: str
     log_probability: float
     def __init__(self, token_id: _Optional[int] = ..., piece: _Optional[str] = ..., text: _Optional[str] = ..., log_probability: _Optional[float] = ...) -> None: ...
+
+class Alignment(_message.Message):
+    __slots__ = ("source_tokens", "attentions", "links")
+    SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    ATTENTIONS_FIELD_NUMBER: _ClassVar[int]
+    LINKS_FIELD_NUMBER: _ClassVar[int]
+    source_tokens: _containers.RepeatedCompositeFieldContainer[SourceToken]
+    attentions: _containers.RepeatedCompositeFieldContainer[Attention]
+    links: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, source_tokens: _Optional[_Iterable[_Union[SourceToken, _Mapping]]] = ..., attentions: _Optional[_Iterable[_Union[Attention, _Mapping]]] = ..., links: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class SourceToken(_message.Message):
+    __slots__ = ("token_id", "piece", "text")
+    TOKEN_ID_FIELD_NUMBER: _ClassVar[int]
+    PIECE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    token_id: int
+    piece: str
+    text: str
+    def __init__(self, token_id: _Optional[int] = ..., piece: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
+
+class Attention(_message.Message):
+    __slots__ = ("weights",)
+    WEIGHTS_FIELD_NUMBER: _ClassVar[int]
+    weights: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, weights: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class TermResult(_message.Message):
     __slots__ = ("source_line_count", "met_line_count")
@@ -123,7 +151,7 @@ class Usage(_message.Message):
     def __init__(self, source_token_count: _Optional[int] = ..., target_token_count: _Optional[int] = ..., queue_duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., model_duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class DecodingOptions(_message.Message):
-    __slots__ = ("max_output_token_count", "min_output_token_count", "beam_size", "hypothesis_count", "length_penalty", "sampling", "repetition_penalty", "no_repeat_ngram_size", "suppressed_token_ids", "prefix_bias", "alternative_count", "terms", "finish_at_deadline", "include_token_scores")
+    __slots__ = ("max_output_token_count", "min_output_token_count", "beam_size", "hypothesis_count", "length_penalty", "sampling", "repetition_penalty", "no_repeat_ngram_size", "suppressed_token_ids", "prefix_bias", "alternative_count", "terms", "finish_at_deadline", "include_token_scores", "include_alignment")
     MAX_OUTPUT_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     MIN_OUTPUT_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     BEAM_SIZE_FIELD_NUMBER: _ClassVar[int]
@@ -138,6 +166,7 @@ class DecodingOptions(_message.Message):
     TERMS_FIELD_NUMBER: _ClassVar[int]
     FINISH_AT_DEADLINE_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
     max_output_token_count: int
     min_output_token_count: int
     beam_size: int
@@ -152,7 +181,8 @@ class DecodingOptions(_message.Message):
     terms: _containers.RepeatedCompositeFieldContainer[Term]
     finish_at_deadline: bool
     include_token_scores: bool
-    def __init__(self, max_output_token_count: _Optional[int] = ..., min_output_token_count: _Optional[int] = ..., beam_size: _Optional[int] = ..., hypothesis_count: _Optional[int] = ..., length_penalty: _Optional[float] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., repetition_penalty: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., suppressed_token_ids: _Optional[_Iterable[int]] = ..., prefix_bias: _Optional[float] = ..., alternative_count: _Optional[int] = ..., terms: _Optional[_Iterable[_Union[Term, _Mapping]]] = ..., finish_at_deadline: _Optional[bool] = ..., include_token_scores: _Optional[bool] = ...) -> None: ...
+    include_alignment: bool
+    def __init__(self, max_output_token_count: _Optional[int] = ..., min_output_token_count: _Optional[int] = ..., beam_size: _Optional[int] = ..., hypothesis_count: _Optional[int] = ..., length_penalty: _Optional[float] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., repetition_penalty: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., suppressed_token_ids: _Optional[_Iterable[int]] = ..., prefix_bias: _Optional[float] = ..., alternative_count: _Optional[int] = ..., terms: _Optional[_Iterable[_Union[Term, _Mapping]]] = ..., finish_at_deadline: _Optional[bool] = ..., include_token_scores: _Optional[bool] = ..., include_alignment: _Optional[bool] = ...) -> None: ...
 
 class Sampling(_message.Message):
     __slots__ = ("temperature", "top_k", "top_p", "min_p", "sample_count", "seed")
@@ -307,3 +337,49 @@ class QueriedToken(_message.Message):
     log_probability: float
     rank: int
     def __init__(self, token_id: _Optional[int] = ..., piece: _Optional[str] = ..., text: _Optional[str] = ..., log_probability: _Optional[float] = ..., rank: _Optional[int] = ...) -> None: ...
+
+class ScoreTranslationRequest(_message.Message):
+    __slots__ = ("model", "text", "token_ids", "translations", "include_alignment", "source_language_code", "target_language_code")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    TRANSLATIONS_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_CODE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_LANGUAGE_CODE_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    text: str
+    token_ids: TokenIds
+    translations: _containers.RepeatedCompositeFieldContainer[GivenTranslation]
+    include_alignment: bool
+    source_language_code: str
+    target_language_code: str
+    def __init__(self, model: _Optional[str] = ..., text: _Optional[str] = ..., token_ids: _Optional[_Union[TokenIds, _Mapping]] = ..., translations: _Optional[_Iterable[_Union[GivenTranslation, _Mapping]]] = ..., include_alignment: _Optional[bool] = ..., source_language_code: _Optional[str] = ..., target_language_code: _Optional[str] = ...) -> None: ...
+
+class GivenTranslation(_message.Message):
+    __slots__ = ("text", "token_ids")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_IDS_FIELD_NUMBER: _ClassVar[int]
+    text: str
+    token_ids: TokenIds
+    def __init__(self, text: _Optional[str] = ..., token_ids: _Optional[_Union[TokenIds, _Mapping]] = ...) -> None: ...
+
+class ScoreTranslationResponse(_message.Message):
+    __slots__ = ("scores", "model", "source_token_count")
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    scores: _containers.RepeatedCompositeFieldContainer[TranslationScore]
+    model: str
+    source_token_count: int
+    def __init__(self, scores: _Optional[_Iterable[_Union[TranslationScore, _Mapping]]] = ..., model: _Optional[str] = ..., source_token_count: _Optional[int] = ...) -> None: ...
+
+class TranslationScore(_message.Message):
+    __slots__ = ("log_probability", "tokens", "alignment")
+    LOG_PROBABILITY_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
+    log_probability: float
+    tokens: _containers.RepeatedCompositeFieldContainer[OutputToken]
+    alignment: Alignment
+    def __init__(self, log_probability: _Optional[float] = ..., tokens: _Optional[_Iterable[_Union[OutputToken, _Mapping]]] = ..., alignment: _Optional[_Union[Alignment, _Mapping]] = ...) -> None: ...

@@ -50,6 +50,11 @@ class TranslationServiceStub:
                 request_serializer=dragoman_dot_v1_dot_translation__pb2.PredictNextTokenRequest.SerializeToString,
                 response_deserializer=dragoman_dot_v1_dot_translation__pb2.PredictNextTokenResponse.FromString,
                 _registered_method=True)
+        self.ScoreTranslation = channel.unary_unary(
+                '/dragoman.v1.TranslationService/ScoreTranslation',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.ScoreTranslationRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.ScoreTranslationResponse.FromString,
+                _registered_method=True)
 
 
 class TranslationServiceServicer:
@@ -81,6 +86,13 @@ class TranslationServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ScoreTranslation(self, request, context):
+        """Tells how probable given translations of one source are.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_TranslationServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -98,6 +110,11 @@ def add_TranslationServiceServicer_to_server(servicer, server):
                     servicer.PredictNextToken,
                     request_deserializer=dragoman_dot_v1_dot_translation__pb2.PredictNextTokenRequest.FromString,
                     response_serializer=dragoman_dot_v1_dot_translation__pb2.PredictNextTokenResponse.SerializeToString,
+            ),
+            'ScoreTranslation': grpc.unary_unary_rpc_method_handler(
+                    servicer.ScoreTranslation,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.ScoreTranslationRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.ScoreTranslationResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -182,6 +199,33 @@ class TranslationService:
             '/dragoman.v1.TranslationService/PredictNextToken',
             dragoman_dot_v1_dot_translation__pb2.PredictNextTokenRequest.SerializeToString,
             dragoman_dot_v1_dot_translation__pb2.PredictNextTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ScoreTranslation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/dragoman.v1.TranslationService/ScoreTranslation',
+            dragoman_dot_v1_dot_translation__pb2.ScoreTranslationRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.ScoreTranslationResponse.FromString,
             options,
             channel_credentials,
             insecure,

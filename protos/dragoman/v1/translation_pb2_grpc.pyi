@@ -76,6 +76,8 @@ class TranslationServiceStub:
     """
     PredictNextToken: _grpc.UnaryUnaryMultiCallable[_translation_pb2.PredictNextTokenRequest, _translation_pb2.PredictNextTokenResponse]
     """Predicts the next token of a translation after each of the given target prefixes."""
+    ScoreTranslation: _grpc.UnaryUnaryMultiCallable[_translation_pb2.ScoreTranslationRequest, _translation_pb2.ScoreTranslationResponse]
+    """Tells how probable given translations of one source are."""
 
 @_typing.type_check_only
 class TranslationServiceAsyncStub(TranslationServiceStub):
@@ -94,6 +96,8 @@ class TranslationServiceAsyncStub(TranslationServiceStub):
     """
     PredictNextToken: _aio.UnaryUnaryMultiCallable[_translation_pb2.PredictNextTokenRequest, _translation_pb2.PredictNextTokenResponse]  # type: ignore[assignment]
     """Predicts the next token of a translation after each of the given target prefixes."""
+    ScoreTranslation: _aio.UnaryUnaryMultiCallable[_translation_pb2.ScoreTranslationRequest, _translation_pb2.ScoreTranslationResponse]  # type: ignore[assignment]
+    """Tells how probable given translations of one source are."""
 
 class TranslationServiceServicer(metaclass=_abc_1.ABCMeta):
     """Translates texts and predicts next tokens."""
@@ -127,5 +131,13 @@ class TranslationServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_translation_pb2.PredictNextTokenResponse, _abc.Awaitable[_translation_pb2.PredictNextTokenResponse]]:
         """Predicts the next token of a translation after each of the given target prefixes."""
+
+    @_abc_1.abstractmethod
+    def ScoreTranslation(
+        self,
+        request: _translation_pb2.ScoreTranslationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_translation_pb2.ScoreTranslationResponse, _abc.Awaitable[_translation_pb2.ScoreTranslationResponse]]:
+        """Tells how probable given translations of one source are."""
 
 def add_TranslationServiceServicer_to_server(servicer: TranslationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -4,10 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 from dragoman.engine import (
+    Alignment,
     FinishReason,
     Hypothesis,
     NextTokenPrediction,
     Prefix,
+    ScoreRequest,
+    ScoreResult,
     Tokenizer,
     TranslationResult,
 )
@@ -42,7 +45,7 @@ def translations(
             log_probability=log_probability(best),
             finish_reason=finish_reason(best),
             usage=usage(own, arrival),
-            hypotheses=hypotheses(document, own, tokenizer),
+            hypotheses=hypotheses(document, own, bodies, tokenizer),
             term_results=term_results(document, bodies),
         )
 
@@ -65,34 +68,70 @@ def finish_reason(lines: Sequence[Hypothesis]) -> translation_pb2.FinishReason:
 
 
 def hypotheses(
-    document: Document, answers: Answers, tokenizer: Tokenizer
+    document: Document, answers: Answers, best: Sequence[str], tokenizer: Tokenizer
 ) -> Iterator[translation_pb2.Hypothesis]:
-    """All outputs for a text with one line; none for any other."""
+    """All outputs for a text with one line, `best` of them decoded; none for any other text."""
     if len(answers) != 1:
         return
-    for hypothesis in answers[0].result.hypotheses:
-        body = tokenizer.decode(hypothesis.token_ids)
+    for index, hypothesis in enumerate(answers[0].result.hypotheses):
+        body = tokenizer.decode(hypothesis.token_ids) if index else best[0]
         yield translation_pb2.Hypothesis(
             text=document.split.join([body]),
             score=hypothesis.score,
             log_probability=hypothesis.log_probability,
             finish_reason=finish_reason([hypothesis]),
-            tokens=tokens(hypothesis, tokenizer) if document.decoding.include_token_scores else (),
+            tokens=tokens(hypothesis.token_ids, hypothesis.log_probabilities, tokenizer)
+            if document.decoding.include_tokens
+            else (),
             term_results=term_results(document, [body]),
+            alignment=alignment(document.requests[0].source_ids, hypothesis.alignment, tokenizer),
         )
 
 
-def tokens(hypothesis: Hypothesis, tokenizer: Tokenizer) -> Iterator[translation_pb2.OutputToken]:
-    """The tokens of an output, the one that ended it included."""
-    ids = hypothesis.token_ids
-    if len(hypothesis.log_probabilities) > len(ids):
-        ids = (*ids, tokenizer.special.eos)
-    for token_id, log_prob in zip(ids, hypothesis.log_probabilities, strict=True):
+def tokens(
+    ids: Sequence[int], log_probabilities: Sequence[float], tokenizer: Tokenizer
+) -> Iterator[translation_pb2.OutputToken]:
+    """The tokens of an output, end-of-sentence last where it has a log-probability too."""
+    ended = len(log_probabilities) > len(ids)
+    every = (*ids, tokenizer.special.eos) if ended else ids
+    for token_id, log_prob in zip(every, log_probabilities, strict=True):
         yield translation_pb2.OutputToken(
             token_id=token_id,
             piece=tokenizer.piece(token_id),
             text=tokenizer.token_text(token_id),
             log_probability=log_prob,
+        )
+
+
+def alignment(
+    source_ids: Sequence[int], found: Alignment | None, tokenizer: Tokenizer
+) -> translation_pb2.Alignment | None:
+    """How an output looks at its source, where that was asked for."""
+    if found is None:
+        return None
+    return translation_pb2.Alignment(
+        source_tokens=[
+            translation_pb2.SourceToken(
+                token_id=token_id,
+                piece=tokenizer.piece(token_id),
+                text=tokenizer.token_text(token_id),
+            )
+            for token_id in source_ids
+        ],
+        attentions=[translation_pb2.Attention(weights=weights) for weights in found.attention],
+        links=found.links,
+    )
+
+
+def scores(
+    request: ScoreRequest, result: ScoreResult, tokenizer: Tokenizer
+) -> Iterator[translation_pb2.TranslationScore]:
+    """One score for each given translation."""
+    for ids, score in zip(request.targets, result.scores, strict=True):
+        yield translation_pb2.TranslationScore(
+            log_probability=score.log_probability,
+            tokens=tokens(ids, score.log_probabilities, tokenizer),
+            alignment=alignment(request.source_ids, score.alignment, tokenizer),
         )
 
 

@@ -24,6 +24,7 @@ from dragoman.v1.limits import MAX_TERM_COUNT
 
 FIELD = "decoding_options"
 _SEED_BITS = 63
+_KEPT_BYTES, _KEPT_COUNT = 64, 256
 _NAMES = {
     "max_output_tokens": "max_output_token_count",
     "min_output_tokens": "min_output_token_count",
@@ -39,13 +40,13 @@ class Decoding:
     Attributes:
         options: what all lines have in common.
         terms: what applies to some of them.
-        include_token_scores: whether the answer tells each token.
+        include_tokens: whether the answer tells each token.
         single_line_field: the option that needs texts of one line at most; empty where none is set.
     """
 
     options: DecodingOptions
     terms: tuple[SourceTerm, ...] = ()
-    include_token_scores: bool = False
+    include_tokens: bool = False
     single_line_field: str = ""
 
     @property
@@ -72,13 +73,28 @@ class DecodingReader:
         self._limits = limits
         self._checks = DecodingChecks(limits, tokenizer.special)
         self._default_beam_size = min(default_beam_size, limits.max_rows)
+        self._read_before: dict[bytes, Decoding] = {}
 
     def read(self, message: translation_pb2.DecodingOptions, prefix: Prefix) -> Decoding:
         """Read the options of a request with this target prefix.
 
+        A client sends the same options over and over: without a prefix, on which their bounds
+        depend, and without samples, whose seed may be drawn, they are read once.
+
         Raises:
             InvalidFieldError: an option is out of bounds, alone or beside the others.
         """
+        if prefix.ids or message.HasField("sampling"):
+            return self._read(message, prefix)
+        key = message.SerializeToString()
+        decoding = self._read_before.get(key)
+        if decoding is None:
+            decoding = self._read(message, prefix)
+            if len(key) <= _KEPT_BYTES and len(self._read_before) < _KEPT_COUNT:
+                self._read_before[key] = decoding
+        return decoding
+
+    def _read(self, message: translation_pb2.DecodingOptions, prefix: Prefix) -> Decoding:
         check_ids(
             f"{FIELD}.suppressed_token_ids",
             message.suppressed_token_ids,
@@ -88,7 +104,7 @@ class DecodingReader:
         decoding = Decoding(
             options=self._options(message),
             terms=tuple(read_terms(f"{FIELD}.terms", message.terms, self._tokenizer)),
-            include_token_scores=message.include_token_scores,
+            include_tokens=message.include_token_scores or message.include_alignment,
             single_line_field=_single_line_field(message),
         )
         self._check(decoding, prefix)
@@ -132,6 +148,7 @@ class DecodingReader:
             suppressed_ids=tuple(message.suppressed_token_ids),
             prefix_bias=message.prefix_bias if given("prefix_bias") else None,
             alternatives=message.alternative_count,
+            return_alignment=message.include_alignment,
             on_deadline=OnDeadline.BEST if message.finish_at_deadline else OnDeadline.FAIL,
         )
 
@@ -186,7 +203,10 @@ def _single_line_field(message: translation_pb2.DecodingOptions) -> str:
         return f"{FIELD}.hypothesis_count"
     if message.alternative_count > 0:
         return f"{FIELD}.alternative_count"
-    return f"{FIELD}.include_token_scores" if message.include_token_scores else ""
+    for name in ("include_token_scores", "include_alignment"):
+        if getattr(message, name):
+            return f"{FIELD}.{name}"
+    return ""
 
 
 def _contract_field(field: str, term: int) -> str:

@@ -30,6 +30,7 @@ FINISHES: dict[FinishReason | None, str] = {
     FinishReason.DEADLINE: "deadline",
     None: "next_token",
 }
+SCORE = "score"
 FAILURES: dict[type[EngineError], str] = {
     RequestCancelledError: "cancelled",
     DeadlineExceededError: "deadline",
@@ -68,9 +69,21 @@ class EngineSeries:
         self.encoded = counter("encoded_sentences", "Sources encoded.")
         self.source_tokens = counter("source_tokens", "Tokens read by the encoder.")
         self.target_tokens = counter("target_tokens", "Tokens chosen, forced prefixes left out.")
-        self.requests = counter("requests", "Lines and next-token requests accepted.")
+        self.source_hits = counter(
+            "source_cache_hits", "Sources that were encoded before, or together with an equal one."
+        )
+        self.source_misses = counter("source_cache_misses", "Sources that had to be encoded.")
+        self.prefix_reused = counter(
+            "prefix_tokens_reused", "Tokens of forced prefixes taken from earlier requests."
+        )
+        self.prefix_computed = counter(
+            "prefix_tokens_computed", "Tokens of forced prefixes that took a step each."
+        )
+        self.requests = counter("requests", "Lines, next-token and score requests accepted.")
         finished = counter("finished", "Requests answered, by reason.", ("reason",))
         self.finished = {reason: finished.labels(name) for reason, name in FINISHES.items()}
+        self.scored = finished.labels(SCORE)
+        self.scored_tokens = counter("scored_tokens", "Tokens of given translations scored.")
         failed = counter("failed", "Requests accepted but not answered.", ("reason",))
         self.failed = {kind: failed.labels(name) for kind, name in FAILURES.items()}
 
@@ -113,6 +126,11 @@ class EngineMetrics(EngineObserver):
             if output_tokens > 1:
                 series.per_token.observe(seconds / (output_tokens - 1))
 
+    def request_scored(self, _targets: int, tokens: int, _seconds: float) -> None:
+        """See `EngineObserver`."""
+        self._series.scored.inc()
+        self._series.scored_tokens.inc(tokens)
+
     def request_failed(self, error: EngineError) -> None:
         """See `EngineObserver`."""
         self._series.failed.get(type(error), self._series.failed[EngineFailedError]).inc()
@@ -128,6 +146,16 @@ class EngineMetrics(EngineObserver):
         series.encoder.observe(seconds)
         series.encoded.inc(sentences)
         series.source_tokens.inc(tokens)
+
+    def sources_found(self, hits: int, misses: int) -> None:
+        """See `EngineObserver`."""
+        self._series.source_hits.inc(hits)
+        self._series.source_misses.inc(misses)
+
+    def prefix_reused(self, reused: int, computed: int) -> None:
+        """See `EngineObserver`."""
+        self._series.prefix_reused.inc(reused)
+        self._series.prefix_computed.inc(computed)
 
 
 class EngineLevels(Collector):
@@ -147,6 +175,16 @@ class EngineLevels(Collector):
             ("queued_requests", "Requests that wait for a row.", now.queued if now else 0),
             ("running_rows", "Rows in the running batch.", now.running_rows if now else 0),
             ("slots", "Cache slots there are.", now.slots_total if now else 0),
+            (
+                "source_cache_bytes",
+                "Bytes of encoded sources kept.",
+                now.source_cache_bytes if now else 0,
+            ),
+            (
+                "prefix_cache_bytes",
+                "Bytes of decoded prefixes kept.",
+                now.prefix_cache_bytes if now else 0,
+            ),
         )
         for name, text, level in levels:
             yield GaugeMetricFamily(f"dragoman_{name}", text, value=level)

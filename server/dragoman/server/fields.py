@@ -88,6 +88,28 @@ class FieldReader:
             raise InvalidFieldError(field, f"{len(prefix.ids)} tokens", bound)
         return prefix
 
+    def translation(self, field: str, message: translation_pb2.GivenTranslation) -> tuple[int, ...]:
+        """Tokens of a translation that the caller has; none where the message says nothing.
+
+        Raises:
+            InvalidFieldError: it has several lines or too many tokens, or an id is none of the
+                vocabulary or special.
+        """
+        if message.HasField("token_ids"):
+            field = f"{field}.token_ids.ids"
+            ids = tuple(message.token_ids.ids)
+            self._check_plain(field, ids)
+        else:
+            field = f"{field}.text"
+            split = self._split(field, message.text)
+            if len(message.text.strip().splitlines()) > 1:
+                raise InvalidFieldError(field, "several lines", "a single line")
+            ids = self._tokenizer.encode(split.bodies[0]) if split.bodies else ()
+        most = self._limits.max_target_tokens - 1
+        if len(ids) > most:
+            raise InvalidFieldError(field, f"{len(ids)} tokens", f"at most {most} tokens")
+        return ids
+
     def check_ids(self, field: str, ids: Iterable[int]) -> None:
         """Refuse ids that are none of the vocabulary.
 

@@ -11,6 +11,7 @@ from dragoman.engine import (
     EngineLimits,
     NextTokenRequest,
     Prefix,
+    ScoreRequest,
     SplitText,
     Tokenizer,
     TranslationRequest,
@@ -29,6 +30,7 @@ from dragoman.v1.limits import (
     DEFAULT_TOP_K,
     MAX_PREFIX_COUNT,
     MAX_QUERIED_TOKEN_COUNT,
+    MAX_SCORED_COUNT,
     MAX_TOP_K,
 )
 
@@ -61,6 +63,7 @@ class ModelChoice(Protocol):
     def target_language_code(self) -> str: ...
 
 
+SourceRequest = translation_pb2.PredictNextTokenRequest | translation_pb2.ScoreTranslationRequest
 TranslateRequest = translation_pb2.TranslateTextRequest | translation_pb2.StreamTranslateTextRequest
 
 
@@ -122,6 +125,22 @@ class Reader:
             deadline=deadline,
         )
 
+    def score(
+        self, request: translation_pb2.ScoreTranslationRequest, deadline: float
+    ) -> ScoreRequest:
+        """A ScoreTranslation request."""
+        check_model(request, self._model)
+        check_count("translations", request.translations, 1, MAX_SCORED_COUNT)
+        return ScoreRequest(
+            source_ids=self._source(request),
+            targets=tuple(
+                self._fields.translation(f"translations[{index}]", translation)
+                for index, translation in enumerate(request.translations)
+            ),
+            return_alignment=request.include_alignment,
+            deadline=deadline,
+        )
+
     def _documents(
         self,
         request: TranslateRequest,
@@ -166,7 +185,7 @@ class Reader:
             return Prefix()
         return self._fields.prefix("target_prefix", request.target_prefix)
 
-    def _source(self, request: translation_pb2.PredictNextTokenRequest) -> tuple[int, ...]:
+    def _source(self, request: SourceRequest) -> tuple[int, ...]:
         match request.WhichOneof("source"):
             case "text":
                 return self._fields.sentence("text", request.text)

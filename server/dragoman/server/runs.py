@@ -16,6 +16,8 @@ from dragoman.engine import (
     NextTokenRequest,
     NextTokenResult,
     RequestHandle,
+    ScoreRequest,
+    ScoreResult,
     TokensCommitted,
     TranslationRequest,
     TranslationResult,
@@ -24,8 +26,8 @@ from dragoman.server.admission import Admission
 from dragoman.server.bridge import EventBridge
 from dragoman.server.errors import CallError
 
-RequestT = TypeVar("RequestT", TranslationRequest, NextTokenRequest)
-ResultT = TypeVar("ResultT", TranslationResult, NextTokenResult)
+RequestT = TypeVar("RequestT", TranslationRequest, NextTokenRequest, ScoreRequest)
+ResultT = TypeVar("ResultT", TranslationResult, NextTokenResult, ScoreResult)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,10 @@ class Runner:
 
     def predict(self, request: NextTokenRequest) -> "NextTokenRun":
         """A run of one next-token request."""
+        return Run(self, [request])
+
+    def score(self, request: ScoreRequest) -> "ScoreRun":
+        """A run of one request for scores."""
         return Run(self, [request])
 
     def fail_all(self, error: EngineError | CallError) -> int:
@@ -187,3 +193,4 @@ class Run(Generic[RequestT, ResultT]):
 
 TranslationRun = Run[TranslationRequest, TranslationResult]
 NextTokenRun = Run[NextTokenRequest, NextTokenResult]
+ScoreRun = Run[ScoreRequest, ScoreResult]

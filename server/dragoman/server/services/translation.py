@@ -114,6 +114,29 @@ class TranslationService(translation_pb2_grpc.TranslationServiceServicer):
             source_token_count=answer.result.source_token_count,
         )
 
+    async def ScoreTranslation(  # noqa: N802
+        self, request: translation_pb2.ScoreTranslationRequest, context: Context
+    ) -> translation_pb2.ScoreTranslationResponse:
+        """Tell how probable given translations are."""
+        arrival = time.monotonic()
+        backend = self._gate.backend()
+        reader, tokenizer = backend.reader, backend.engine.tokenizer
+        question = await backend.read(
+            request.ByteSize(), reader.score, request, self._deadline(context, arrival)
+        )
+        note(translation_count=len(question.targets))
+        if self._config.log_texts:
+            given = [translation.text for translation in request.translations]
+            note(texts=[request.text], translations=given)
+        with backend.runner.score(question) as run:
+            (answer,) = await run.answers()
+        note(source_tokens=answer.result.source_token_count)
+        return translation_pb2.ScoreTranslationResponse(
+            scores=answers.scores(question, answer.result, tokenizer),
+            model=backend.model.name,
+            source_token_count=answer.result.source_token_count,
+        )
+
     def _deadline(self, context: Context, arrival: float) -> float:
         # gRPC counts by the wall clock, which may jump: converted once, here.
         remaining = cast(float | None, context.time_remaining())  # the stubs forget None
