@@ -56,6 +56,8 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
         ({"port": 65536}, r"port: .*65535, got 65536"),
         ({"port": "x"}, r"port: .*integer.*'x'"),
         ({"max_rows": 0}, r"max_rows: .*1, got 0"),
+        ({"source_cache_bytes": -1}, r"source_cache_bytes: .*0, got -1"),
+        ({"prefix_cache_bytes": "1 MB"}, r"prefix_cache_bytes: .*integer.*'1 MB'"),
         ({"max_contents": 2000}, r"max_contents: .*1024, got 2000"),
         ({"log_level": "loud"}, r"log_level: .*'debug'.*got 'loud'"),
         ({"tls_cert": "a.pem"}, r"tls_cert and tls_key"),

@@ -10,9 +10,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from dragoman.server.interceptors.base import Method
 from dragoman.server.metrics import CallMetrics, code_name
 from dragoman.v1 import translation_pb2
-from tests.number_words import english
+from tests.number_words import english, german
 from tests.server.harness import DEADLINE, Hosted, config, failure, hosted
 
+KINDS = ("reused", "computed")
 EXPECTED = {
     "grpc_server_started",
     "grpc_server_handled",
@@ -23,6 +24,9 @@ EXPECTED = {
     "dragoman_encoder_seconds",
     "dragoman_failed",
     "dragoman_finished",
+    "dragoman_prefix_cache_bytes",
+    "dragoman_prefix_tokens_computed",
+    "dragoman_prefix_tokens_reused",
     "dragoman_queue_seconds",
     "dragoman_queued_requests",
     "dragoman_rejections",
@@ -32,6 +36,9 @@ EXPECTED = {
     "dragoman_slots",
     "dragoman_slots_created",
     "dragoman_slots_released",
+    "dragoman_source_cache_bytes",
+    "dragoman_source_cache_hits",
+    "dragoman_source_cache_misses",
     "dragoman_source_tokens",
     "dragoman_step_seconds",
     "dragoman_steps",
@@ -116,6 +123,44 @@ def test_a_translation_in_figures(tiny_bundle: Path, beam_size: int) -> None:
         assert server.metric("dragoman_slots_created_total") == server.metric(
             "dragoman_slots_released_total"
         )
+
+
+def typed(server: Hosted, *lengths: int) -> tuple[float, float]:
+    """Ask for the next word after prefixes of 7777; give prefix tokens reused and computed."""
+    ids = server.engine.tokenizer.encode(german(7777))
+    before = [server.metric(f"dragoman_prefix_tokens_{name}_total") for name in KINDS]
+    for length in lengths:
+        prefix = translation_pb2.TokenIds(ids=ids[:length])
+        server.predict(
+            text=english(7777), target_prefixes=[translation_pb2.TargetPrefix(token_ids=prefix)]
+        )
+    after = [server.metric(f"dragoman_prefix_tokens_{name}_total") for name in KINDS]
+    return after[0] - before[0], after[1] - before[1]
+
+
+def test_an_editor_that_types_and_deletes_in_figures(tiny_bundle: Path) -> None:
+    """A keystroke costs its own tokens, backspace none; the source is encoded once."""
+    with hosted(config(tiny_bundle)) as server:
+        assert server.metric("dragoman_source_cache_hits_total") == 0
+        assert typed(server, 2) == (0, 2)
+        assert server.metric("dragoman_source_cache_misses_total") == 1
+        assert typed(server, 3) == (2, 1)
+        assert typed(server, 4) == (3, 1)
+        assert typed(server, 3, 2, 1) == (6, 0)
+        assert server.metric("dragoman_source_cache_hits_total") == 5
+        assert server.metric("dragoman_encoded_sentences_total") == 1
+        assert server.metric("dragoman_source_cache_bytes") > 0
+        assert server.metric("dragoman_prefix_cache_bytes") > 0
+
+
+def test_caches_can_be_switched_off(tiny_bundle: Path) -> None:
+    off = config(tiny_bundle, source_cache_bytes=0, prefix_cache_bytes=0)
+    with hosted(off) as server:
+        assert typed(server, 2, 3, 2) == (0, 7)
+        assert server.metric("dragoman_source_cache_hits_total") == 0
+        assert server.metric("dragoman_source_cache_misses_total") == 3
+        assert server.metric("dragoman_source_cache_bytes") == 0
+        assert server.metric("dragoman_prefix_cache_bytes") == 0
 
 
 def test_time_to_first_token_includes_the_queue(tiny_bundle: Path) -> None:

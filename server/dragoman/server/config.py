@@ -112,6 +112,18 @@ class Config(BaseSettings):
     encoder_threads: int | None = Field(
         default=None, ge=1, le=256, description="Threads of the encoder; by affinity and CPU quota."
     )
+    source_cache_bytes: int = Field(
+        default=64 * MEBIBYTE,
+        ge=0,
+        le=MEBIBYTE * MEBIBYTE,
+        description="Bytes of encoded texts kept for calls with the same text; 0 keeps none.",
+    )
+    prefix_cache_bytes: int = Field(
+        default=32 * MEBIBYTE,
+        ge=0,
+        le=MEBIBYTE * MEBIBYTE,
+        description="Bytes of decoded beginnings kept for calls with such a prefix; 0 keeps none.",
+    )
 
     settle_seconds: float = Field(
         default=1.0,

@@ -85,6 +85,8 @@ def _load(config: Config, observer: EngineObserver, load_engine: LoadEngine) -> 
             max_queued=config.max_queued,
             decoder_threads=config.decoder_threads,
             encoder_threads=config.encoder_threads,
+            source_cache_bytes=config.source_cache_bytes,
+            prefix_cache_bytes=config.prefix_cache_bytes,
         )
         return load_engine(path, options, observer)
     except BundleError as error:
