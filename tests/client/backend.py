@@ -152,6 +152,19 @@ class Shouting(translation_pb2_grpc.TranslationServiceServicer):
                 source_token_count=7,
             )
 
+    def ScoreTranslation(
+        self, request: translation_pb2.ScoreTranslationRequest, context: Any
+    ) -> translation_pb2.ScoreTranslationResponse:
+        with self._call(request, context):
+            return translation_pb2.ScoreTranslationResponse(
+                scores=[
+                    translation_pb2.TranslationScore(log_probability=-len(translation.text))
+                    for translation in request.translations
+                ],
+                model=MODEL,
+                source_token_count=7,
+            )
+
     def translated(self, text: str) -> translation_pb2.Translation:
         usage = translation_pb2.Usage(
             source_token_count=len(text) + 1,

@@ -34,6 +34,7 @@ ALL: dict[str, Any] = {
     "alternative_count": 0,
     "finish_at_deadline": True,
     "include_token_scores": True,
+    "include_alignment": True,
     "sampling": Sampling(temperature=2, top_k=0, top_p=0.5, min_p=0.0, sample_count=3, seed=-9),
     "terms": (Term("a", "b", bonus=0.0, hard=False), Term("c", ("d", "e"), match_case=True)),
 }
@@ -50,6 +51,7 @@ WIRE = {
     "alternative_count": 0,
     "finish_at_deadline": True,
     "include_token_scores": True,
+    "include_alignment": True,
     "sampling": {
         "temperature": 2,
         "top_k": 0,
@@ -214,7 +216,8 @@ async def test_refusals_name_the_field(stack: Stack, real: str) -> None:
 def test_the_options_of_the_command_line(run: Run, address: str, shouting: Shouting) -> None:
     arguments = """--beam-size 5 --n-best 2 --length-penalty -0.5 --max-output-tokens 40
         --min-output-tokens 3 --repetition-penalty 1.25 --no-repeat-ngram-size 4 --suppress 7
-        --suppress 8 --prefix-bias 0.5 --prefix Das --alternatives 0 --scores --finish-at-deadline
+        --suppress 8 --prefix-bias 0.5 --prefix Das --alternatives 0 --scores --alignment
+        --finish-at-deadline
         --temperature 2 --top-k 0 --top-p 0.5 --min-p 0 --samples 3 --seed -9
         --soft-term a=b --term-bonus 0"""
     hard = ("--term", "c x=d|e")
@@ -238,7 +241,9 @@ def test_sample_alone_asks_for_sampling(run: Run, address: str, shouting: Shouti
     assert not plain.HasField("decoding_options")
 
 
-@pytest.mark.parametrize("flags", [("--n-best", "2"), ("--alternatives", "2"), ("--scores",)])
+@pytest.mark.parametrize(
+    "flags", [("--n-best", "2"), ("--alternatives", "2"), ("--scores",), ("--alignment",)]
+)
 def test_a_stream_shows_one_translation(run: Run, address: str, flags: tuple[str, ...]) -> None:
     code, _, errors = run("translate", "--address", address, "--stream", *flags, "x")
     assert code == 2

@@ -55,6 +55,7 @@ from dragoman.client.options import (
     TranslateOptions,
 )
 from dragoman.client.results import (
+    Alignment,
     Candidate,
     Chunk,
     FinishReason,
@@ -63,9 +64,11 @@ from dragoman.client.results import (
     OutputToken,
     QueriedToken,
     ServingStatus,
+    SourceToken,
     TermResult,
     TokenIds,
     Translation,
+    TranslationScore,
 )
 from dragoman.client.stream import TranslationStream
 
@@ -76,6 +79,7 @@ __all__ = [
     "DEFAULT_MAX_ATTEMPTS",
     "DEFAULT_TIMEOUT",
     "NOT_GIVEN",
+    "Alignment",
     "Architecture",
     "AsyncClient",
     "AsyncTranslationStream",
@@ -109,6 +113,7 @@ __all__ = [
     "QueriedToken",
     "Sampling",
     "ServingStatus",
+    "SourceToken",
     "StreamNotEndedError",
     "Term",
     "TermResult",
@@ -118,6 +123,7 @@ __all__ = [
     "Training",
     "TranslateOptions",
     "Translation",
+    "TranslationScore",
     "TranslationStream",
     "UnauthenticatedError",
     "UnavailableError",

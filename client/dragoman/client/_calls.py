@@ -22,7 +22,13 @@ from dragoman.client._values import listed
 from dragoman.client.errors import ClientClosedError, DragomanError, ProtocolError
 from dragoman.client.models import Model
 from dragoman.client.options import NOT_GIVEN, Metadata, NotGiven, Timeout
-from dragoman.client.results import NextToken, ServingStatus, TokenIds, Translation
+from dragoman.client.results import (
+    NextToken,
+    ServingStatus,
+    TokenIds,
+    Translation,
+    TranslationScore,
+)
 from dragoman.v1 import model_pb2_grpc, translation_pb2_grpc
 from dragoman.v1.model_pb2 import ListModelsResponse
 from dragoman.v1.translation_pb2 import StreamTranslateTextResponse
@@ -148,6 +154,25 @@ class Calls:
             lambda stubs: stubs.translation.PredictNextToken,
             _requests.next_token(text, prefixes, **self._model | options),
             lambda response: _responses.next_tokens(response, len(prefixes)),
+            timeout,
+            metadata,
+        )
+
+    def score(
+        self,
+        text: object,
+        translation: object,
+        *,
+        timeout: Timeout = NOT_GIVEN,
+        metadata: Metadata | None = None,
+        **options: object,
+    ) -> Call[list[TranslationScore]]:
+        """Score translations of one source; a single one counts as a list of one."""
+        given = listed(translation, "translation", str, TokenIds)
+        return self._call(
+            lambda stubs: stubs.translation.ScoreTranslation,
+            _requests.score(text, given, **self._model | options),
+            lambda response: _responses.scores(response, len(given)),
             timeout,
             metadata,
         )

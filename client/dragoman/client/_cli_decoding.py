@@ -57,6 +57,9 @@ def decoding(
     scores: Annotated[
         bool, _option("Show the tokens and their log-probabilities.", _DECODING, "--scores")
     ] = False,
+    alignment: Annotated[
+        bool, _option("Show the source token of each, too.", _DECODING, "--alignment")
+    ] = False,
     finish_at_deadline: Annotated[
         bool,
         _option("Show the best so far when --timeout nears.", _DECODING, "--finish-at-deadline"),
@@ -114,6 +117,7 @@ def decoding(
         prefix_bias=prefix_bias,
         alternative_count=alternatives,
         include_token_scores=scores,
+        include_alignment=alignment,
         finish_at_deadline=finish_at_deadline,
         sampling=drawing if sample or drawing != Sampling() else None,
         terms=[

@@ -9,7 +9,14 @@ from dataclasses import fields, is_dataclass
 
 from dragoman.client.models import Model
 from dragoman.client.options import TranslateOptions
-from dragoman.client.results import Candidate, Hypothesis, NextToken, QueriedToken, Translation
+from dragoman.client.results import (
+    Alignment,
+    Candidate,
+    NextToken,
+    OutputToken,
+    QueriedToken,
+    Translation,
+)
 
 
 def write(text: str) -> None:
@@ -21,7 +28,8 @@ def write(text: str) -> None:
 def shows_several(options: TranslateOptions) -> bool:
     """Whether more than the text of one translation is asked for."""
     counts = (options.get("hypothesis_count"), options.get("alternative_count"))
-    return any(counts) or options.get("include_token_scores", False)
+    extras = (options.get("include_token_scores"), options.get("include_alignment"))
+    return any(counts) or any(extras)
 
 
 def show_hypotheses(translation: Translation) -> None:
@@ -29,7 +37,7 @@ def show_hypotheses(translation: Translation) -> None:
     for hypothesis in translation.hypotheses:
         write(f"{hypothesis.score:.4f}\t{hypothesis.text}\n")
         if hypothesis.tokens:
-            write(_tokens(hypothesis))
+            write(token_table(hypothesis.tokens, hypothesis.alignment))
     write("\n")
 
 
@@ -62,12 +70,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) 
     return "".join(f"{_line(line, widths, right)}\n" for line in lines)
 
 
-def _tokens(hypothesis: Hypothesis) -> str:
-    header = ("log-probability", "id", "piece")
-    rows = [
-        (f"{token.log_probability:.4f}", str(token.token_id), token.piece)
-        for token in hypothesis.tokens
-    ]
+def token_table(tokens: Sequence[OutputToken], alignment: Alignment | None) -> str:
+    """The tokens of an output, and the source tokens that they look at most where that is known."""
+    header = ["log-probability", "id", "piece"]
+    rows = [[f"{each.log_probability:.4f}", str(each.token_id), each.piece] for each in tokens]
+    if alignment is not None:
+        linked = [alignment.source_tokens[place].piece for place in alignment.links]
+        linked += [""] * (len(rows) - len(linked))
+        header.append("source")
+        rows = [[*row, piece] for row, piece in zip(rows, linked, strict=True)]
     return table(header, rows, right=2)
 
 

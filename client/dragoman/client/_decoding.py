@@ -28,6 +28,7 @@ def decoding_options(
     terms: object = (),
     finish_at_deadline: object = False,
     include_token_scores: object = False,
+    include_alignment: object = False,
 ) -> translation_pb2.DecodingOptions | None:
     """The message for these keywords of `TranslateOptions`; None where all have their defaults.
 
@@ -53,6 +54,7 @@ def decoding_options(
         ],
         finish_at_deadline=boolean(finish_at_deadline, f"{_FIELD}.finish_at_deadline"),
         include_token_scores=boolean(include_token_scores, f"{_FIELD}.include_token_scores"),
+        include_alignment=boolean(include_alignment, f"{_FIELD}.include_alignment"),
     )
     return message if message.ListFields() else None
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from grpc_health.v1 import health_pb2
 
 from dragoman.client._decoding import decoding_options
-from dragoman.client._values import checked_text, int32, int32s
+from dragoman.client._values import boolean, checked_text, int32, int32s
 from dragoman.client.results import TokenIds
 from dragoman.v1 import model_pb2, translation_pb2
 
@@ -73,11 +73,31 @@ def next_token(
         source_language_code=checked_text(source_language_code, "source_language_code"),
         target_language_code=checked_text(target_language_code, "target_language_code"),
     )
-    if isinstance(source, TokenIds):
-        request.token_ids.ids.extend(int32s(source.ids, "token_ids.ids"))
-        request.token_ids.SetInParent()
-    else:
-        request.text = checked_text(source, "text")
+    _set_source(request, source)
+    return request
+
+
+def score(
+    source: object,
+    translations: Sequence[object],
+    *,
+    model: object,
+    include_alignment: object,
+    source_language_code: object = "",
+    target_language_code: object = "",
+) -> translation_pb2.ScoreTranslationRequest:
+    """The request for the scores of one or several translations."""
+    request = translation_pb2.ScoreTranslationRequest(
+        model=checked_text(model, "model"),
+        translations=[
+            _given(translation, f"translations[{index}]")
+            for index, translation in enumerate(translations)
+        ],
+        include_alignment=boolean(include_alignment, "include_alignment"),
+        source_language_code=checked_text(source_language_code, "source_language_code"),
+        target_language_code=checked_text(target_language_code, "target_language_code"),
+    )
+    _set_source(request, source)
     return request
 
 
@@ -94,6 +114,26 @@ def list_models(page_token: str) -> model_pb2.ListModelsRequest:
 def health(service: object) -> health_pb2.HealthCheckRequest:
     """The request for the health of one service."""
     return health_pb2.HealthCheckRequest(service=checked_text(service, "service"))
+
+
+def _set_source(
+    request: translation_pb2.PredictNextTokenRequest | translation_pb2.ScoreTranslationRequest,
+    source: object,
+) -> None:
+    if isinstance(source, TokenIds):
+        request.token_ids.ids.extend(int32s(source.ids, "token_ids.ids"))
+        request.token_ids.SetInParent()
+    else:
+        request.text = checked_text(source, "text")
+
+
+def _given(translation: object, field: str) -> translation_pb2.GivenTranslation:
+    if isinstance(translation, TokenIds):
+        ids = int32s(translation.ids, f"{field}.token_ids.ids")
+        return translation_pb2.GivenTranslation(token_ids=translation_pb2.TokenIds(ids=ids))
+    if not isinstance(translation, str):
+        raise TypeError(f"{field} must be a str or TokenIds, not {type(translation).__name__}")
+    return translation_pb2.GivenTranslation(text=checked_text(translation, f"{field}.text"))
 
 
 def _optional_prefix(prefix: object) -> translation_pb2.TargetPrefix | None:

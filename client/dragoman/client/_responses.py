@@ -14,6 +14,7 @@ from dragoman.client.models import (
     Training,
 )
 from dragoman.client.results import (
+    Alignment,
     Candidate,
     FinishReason,
     Hypothesis,
@@ -21,8 +22,10 @@ from dragoman.client.results import (
     OutputToken,
     QueriedToken,
     ServingStatus,
+    SourceToken,
     TermResult,
     Translation,
+    TranslationScore,
 )
 from dragoman.v1 import model_pb2, translation_pb2
 
@@ -66,6 +69,23 @@ def next_tokens(response: translation_pb2.PredictNextTokenResponse, count: int) 
             model=response.model,
         )
         for prediction in response.predictions
+    ]
+
+
+def scores(
+    response: translation_pb2.ScoreTranslationResponse, count: int
+) -> list[TranslationScore]:
+    """The scores of a call with `count` translations."""
+    _check_count(len(response.scores), count, "scores")
+    return [
+        TranslationScore(
+            log_probability=score.log_probability,
+            tokens=tuple(map(_output_token, score.tokens)),
+            alignment=_alignment(score),
+            source_token_count=response.source_token_count,
+            model=response.model,
+        )
+        for score in response.scores
     ]
 
 
@@ -129,6 +149,22 @@ def _hypothesis(message: translation_pb2.Hypothesis) -> Hypothesis:
         finish_reason=_FINISH_REASONS.get(message.finish_reason, FinishReason.UNKNOWN),
         tokens=tuple(map(_output_token, message.tokens)),
         term_results=tuple(map(_term_result, message.term_results)),
+        alignment=_alignment(message),
+    )
+
+
+def _alignment(
+    message: translation_pb2.Hypothesis | translation_pb2.TranslationScore,
+) -> Alignment | None:
+    if not message.HasField("alignment"):
+        return None
+    return Alignment(
+        source_tokens=tuple(
+            SourceToken(token_id=token.token_id, piece=token.piece, text=token.text)
+            for token in message.alignment.source_tokens
+        ),
+        attention=tuple(tuple(each.weights) for each in message.alignment.attentions),
+        links=tuple(message.alignment.links),
     )
 
 

@@ -20,7 +20,13 @@ from dragoman.client.async_stream import AsyncTranslationStream
 from dragoman.client.errors import CancelledError, ClientClosedError
 from dragoman.client.models import Model
 from dragoman.client.options import CallOptions, ModelOptions, TranslateOptions
-from dragoman.client.results import NextToken, ServingStatus, TokenIds, Translation
+from dragoman.client.results import (
+    NextToken,
+    ServingStatus,
+    TokenIds,
+    Translation,
+    TranslationScore,
+)
 from dragoman.v1.limits import DEFAULT_TOP_K
 
 Result = TypeVar("Result")
@@ -106,6 +112,41 @@ class AsyncClient(BaseClient[grpc.aio.Channel]):
             return []
         predictions = await self._run(call)
         return predictions[0] if isinstance(prefix, str | TokenIds) else predictions
+
+    @overload
+    async def score(
+        self,
+        text: str | TokenIds,
+        translation: str | TokenIds,
+        *,
+        include_alignment: bool = False,
+        **options: Unpack[ModelOptions],
+    ) -> TranslationScore: ...
+
+    @overload
+    async def score(
+        self,
+        text: str | TokenIds,
+        translation: list[str | TokenIds] | list[str] | tuple[str | TokenIds, ...],
+        *,
+        include_alignment: bool = False,
+        **options: Unpack[ModelOptions],
+    ) -> list[TranslationScore]: ...
+
+    async def score(
+        self,
+        text: str | TokenIds,
+        translation: str | TokenIds | Sequence[str | TokenIds],
+        *,
+        include_alignment: bool = False,
+        **options: Unpack[ModelOptions],
+    ) -> TranslationScore | list[TranslationScore]:
+        """Tell how probable translations are: `Client.score`, awaited."""
+        call = self._calls.score(text, translation, include_alignment=include_alignment, **options)
+        if not isinstance(translation, str | TokenIds) and not translation:
+            return []
+        scores = await self._run(call)
+        return scores[0] if isinstance(translation, str | TokenIds) else scores
 
     async def models(self, **options: Unpack[CallOptions]) -> list[Model]:
         """List the models of the server: `Client.models`, awaited."""

@@ -1,4 +1,4 @@
-"""The command line: ``dragoman translate``, ``next``, ``models``, ``health`` and what is installed.
+"""The command line: ``dragoman translate``, ``next``, ``score``, ``models``, ``health``, and more.
 
 Results go to standard output in UTF-8, errors to standard error, each in one line. Exit codes: 0
 for success, 1 for a failure, 2 for a wrong use or a missing extra, 130 after Ctrl-C.
@@ -24,6 +24,7 @@ from dragoman.client._cli_output import (
     show_models,
     show_next_token,
     shows_several,
+    token_table,
     write,
 )
 from dragoman.client._lines import batches, joined
@@ -111,6 +112,29 @@ def next_token(
         client.next_token(text, prefixes, top_k, queried=query or ())
     ):
         show_next_token(prediction, prefixes[index] if len(prefixes) > 1 else None)
+
+
+@app.command("score")
+@connected()
+def score(
+    client: Client,
+    text: Annotated[str, typer.Argument(help="The source, a single line.")],
+    translations: Annotated[
+        list[str], typer.Argument(help="Translations of it, each a single line.")
+    ],
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Show the tokens and their log-probabilities.")
+    ] = False,
+    alignment: Annotated[
+        bool, typer.Option("--alignment", help="Show what each token looks at; so it shows them.")
+    ] = False,
+) -> None:
+    """Show how probable given translations are, in their order."""
+    scores = client.score(text, translations, include_alignment=alignment)
+    for translation, found in zip(translations, scores, strict=True):
+        write(f"{found.log_probability:.4f}\t{translation}\n")
+        if tokens or alignment:
+            write(token_table(found.tokens, found.alignment))
 
 
 @app.command("models")

@@ -17,7 +17,13 @@ from dragoman.client._forks import forks
 from dragoman.client._settings import Settings
 from dragoman.client.models import Model
 from dragoman.client.options import CallOptions, ModelOptions, TranslateOptions
-from dragoman.client.results import NextToken, ServingStatus, TokenIds, Translation
+from dragoman.client.results import (
+    NextToken,
+    ServingStatus,
+    TokenIds,
+    Translation,
+    TranslationScore,
+)
 from dragoman.client.stream import TranslationStream
 from dragoman.v1.limits import DEFAULT_TOP_K
 
@@ -179,6 +185,56 @@ class Client(BaseClient[grpc.Channel]):
             return []
         predictions = self._run(call)
         return predictions[0] if isinstance(prefix, str | TokenIds) else predictions
+
+    @overload
+    def score(
+        self,
+        text: str | TokenIds,
+        translation: str | TokenIds,
+        *,
+        include_alignment: bool = False,
+        **options: Unpack[ModelOptions],
+    ) -> TranslationScore: ...
+
+    @overload
+    def score(
+        self,
+        text: str | TokenIds,
+        translation: list[str | TokenIds] | list[str] | tuple[str | TokenIds, ...],
+        *,
+        include_alignment: bool = False,
+        **options: Unpack[ModelOptions],
+    ) -> list[TranslationScore]: ...
+
+    def score(
+        self,
+        text: str | TokenIds,
+        translation: str | TokenIds | Sequence[str | TokenIds],
+        *,
+        include_alignment: bool = False,
+        **options: Unpack[ModelOptions],
+    ) -> TranslationScore | list[TranslationScore]:
+        """Tell how probable given translations of one source are.
+
+        Args:
+            text: the source, a single line that is not blank, as text or as tokens.
+            translation: a translation, a single line or tokens; or a list or tuple of at most 64
+                of them, scored in one call; an empty one makes no call.
+            include_alignment: return which source tokens each token looks at.
+            **options: `model`, `source_language_code`, `target_language_code`, `timeout`,
+                `metadata`; see `ModelOptions`.
+
+        Returns:
+            One score, or a list of as many as there are translations, in their order.
+
+        Raises:
+            InvalidArgumentError, TypeError, DragomanError: as for `translate`.
+        """
+        call = self._calls.score(text, translation, include_alignment=include_alignment, **options)
+        if not isinstance(translation, str | TokenIds) and not translation:
+            return []
+        scores = self._run(call)
+        return scores[0] if isinstance(translation, str | TokenIds) else scores
 
     def models(self, **options: Unpack[CallOptions]) -> list[Model]:
         """List the models of the server, its default model first.

@@ -129,6 +129,8 @@ class TranslateOptions(ModelOptions, total=False):
             `FinishReason.DEADLINE`, instead of failing. Default: False.
         include_token_scores: return the tokens of each hypothesis with their log-probabilities;
             each text has at most one line. Default: False.
+        include_alignment: return which source tokens each token of a hypothesis looks at, and the
+            tokens; each text has at most one line. Default: False.
     """
 
     prefix: str | TokenIds
@@ -146,3 +148,4 @@ class TranslateOptions(ModelOptions, total=False):
     terms: list[Term] | tuple[Term, ...]
     finish_at_deadline: bool
     include_token_scores: bool
+    include_alignment: bool

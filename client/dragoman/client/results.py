@@ -67,6 +67,38 @@ class OutputToken:
     log_probability: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceToken:
+    """A token of a source.
+
+    Attributes:
+        token_id: its id in the model's vocabulary.
+        piece: the token as the vocabulary spells it.
+        text: the text that it stands for.
+    """
+
+    token_id: int
+    piece: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """Which tokens of the source each token of an output looks at.
+
+    Attributes:
+        source_tokens: the tokens of the source, the end-of-sentence token last.
+        attention: for each token of the output, end of sentence included where it is there, one
+            weight for each source token; each 0 to 1, together 1.
+        links: for each token of the output but the end of sentence, the place in `source_tokens`
+            of the one that it looks at most, end of sentence left out.
+    """
+
+    source_tokens: tuple[SourceToken, ...]
+    attention: tuple[tuple[float, ...], ...]
+    links: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class TermResult:
     """What became of a term.
@@ -92,8 +124,10 @@ class Hypothesis:
             logarithm, at most 0.
         finish_reason: why it ended.
         tokens: its tokens, the end-of-sentence token included where the model ended it; only
-            where `include_token_scores` asked for them.
+            where `include_token_scores` or `include_alignment` asked for them.
         term_results: one for each of the call's terms, in their order.
+        alignment: with the source; only where `include_alignment` asked for it and the deadline
+            left time for it.
     """
 
     text: str
@@ -102,6 +136,7 @@ class Hypothesis:
     finish_reason: FinishReason
     tokens: tuple[OutputToken, ...] = ()
     term_results: tuple[TermResult, ...] = ()
+    alignment: Alignment | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,5 +230,25 @@ class NextToken:
     queried: tuple[QueriedToken, ...]
     entropy: float
     prefix_token_ids: tuple[int, ...]
+    source_token_count: int
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranslationScore:
+    """How probable a given translation is.
+
+    Attributes:
+        log_probability: sum over all tokens, end of sentence included; natural logarithm, at
+            most 0.
+        tokens: its tokens, the end-of-sentence token last.
+        alignment: with the source; only where `include_alignment` asked for it.
+        source_token_count: tokens of the source, the end-of-sentence token included.
+        model: name of the model that scored.
+    """
+
+    log_probability: float
+    tokens: tuple[OutputToken, ...]
+    alignment: Alignment | None
     source_token_count: int
     model: str
