@@ -81,6 +81,11 @@ def test_the_comments_and_the_constants_say_the_same(sentence: str) -> None:
 @pytest.mark.parametrize(
     ("message", "field", "sentence"),
     [
+        (
+            "DecodingOptions",
+            "max_output_token_count",
+            f"{decoding.SPARE_TOKENS} tokens and {decoding.TOKENS_PER_SOURCE_TOKEN} for each",
+        ),
         ("DecodingOptions", "beam_size", f"Range: 1 to {decoding.MAX_BEAM_SIZE}, and at most"),
         ("DecodingOptions", "beam_size", f"which is {limits.DEFAULT_BEAM_SIZE} unless"),
         ("DecodingOptions", "length_penalty", f"Default: {DecodingOptions().length_penalty}."),

@@ -19,7 +19,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.house.processes import SCRIPTS, Serving, serving
+from tests.house.processes import SCRIPTS, Serving, environment, serving
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -46,14 +46,14 @@ def server() -> Iterator[Serving]:
         yield where
 
 
-def run(command: str, cwd: Path = ROOT, **environment: str) -> str:
+def run(command: str, cwd: Path = ROOT, **settings: str) -> str:
     """Run a shell command with `dragoman` on the path, at the top of the checkout or in `cwd`."""
     path = f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"
     result = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", command],
         check=False,
         cwd=cwd,
-        env={**os.environ, "PATH": path, **environment},
+        env=environment(PATH=path, **settings),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -161,7 +161,7 @@ HANDLERS: dict[str, Handler] = {
     r"make serve": serve,
     r"make bench": bench,
     r"pip install .*": install,
-    r"(echo .* \| )?dragoman (translate|next|models|health|serve --help)\b.*": shell,
+    r"(echo .* \| )?dragoman (translate|next|score|models|health|serve --help)\b.*": shell,
     r"dragoman evaluate .*": evaluation,
     r"dragoman plot-training .*": drawing,
     r"curl -s .*": metrics,

@@ -104,7 +104,9 @@ class TranslateOptions(ModelOptions, total=False):
             ends in a space is complete up to there; the last word of any other may go on.
             Default: no prefix.
         max_output_tokens: the most tokens that a line's translation may have, prefix and end of
-            sentence included, 1 to the model's `max_target_token_count`. Default: that limit.
+            sentence included, 1 to the model's `max_target_token_count`. Default: that limit; with
+            a beam, where that is less, 32 tokens and 2 for each of the line, beside prefix and
+            hard terms.
         min_output_tokens: the fewest, counted in the same way; 0 to `max_output_tokens`.
             Default: 0.
         beam_size: outputs that are searched side by side, 1 to 16; 1 takes the most probable token
