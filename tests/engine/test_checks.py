@@ -205,6 +205,7 @@ NAN = float("nan")
         ),
         (options(alternatives=2, prefix_bias=0.5), "prefix_bias", 0.5),
         (options(terms=(Term(((10,),), hard=False),) * 65), "terms", 65),
+        (options(terms=(Term(((10,) * 5,) * 7, hard=False),) * 60), "terms", 2100),
         (options(beam_size=1, terms=(Term(((10,),)),)), "beam_size", 1),
         (options(beam_size=2, terms=(Term(((10,) * 3,)),) * 2), "terms", 6),
         (terms(), "terms[0].target_ids", 0),

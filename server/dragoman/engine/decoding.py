@@ -14,6 +14,8 @@ MAX_NGRAM_SIZE = 10
 MAX_SAMPLING_TOP_K = 1000
 MAX_TERMS = 64
 MAX_TERM_TARGETS = 16
+MAX_TERM_LENGTH = 64
+MAX_TERM_TOKENS = 2048
 MAX_BONUS = 10.0
 SPARE_TOKENS = 32
 TOKENS_PER_SOURCE_TOKEN = 2
@@ -61,8 +63,9 @@ class Term:
     """Wording that the output must or should contain.
 
     Attributes:
-        target_ids: the spellings that will do, 1 to 16, each a sequence of tokens of text. A
-            term is met where the output contains one of them, token by token.
+        target_ids: the spellings that will do, 1 to 16, each a sequence of 1 to 64 tokens of
+            text, fewer than the model's `max_target_tokens`. A term is met where the output
+            contains one of them, token by token.
         hard: whether the output must contain it; needs beam search. Otherwise it is preferred.
         bonus: of a term that isn't hard, 0 to 10 nats: added to a hypothesis for each token
             while the term is being spelt, and taken back where the spelling breaks off.
@@ -112,7 +115,9 @@ class DecodingOptions:
             right after the prefix, in that order, each continued by itself as the other options
             say; with `hypothesis_count` 1, one sample and no `prefix_bias`.
         on_deadline: what happens when the deadline nears.
-        terms: at most 64 wordings that the output must or should contain.
+        terms: at most 64 wordings that the output must or should contain, with at most 2048
+            tokens in all their spellings. The hard ones must fit into the output beside the
+            prefix. With terms, a search looks for `beam_size` finished hypotheses.
         return_alignment: whether each hypothesis comes with its alignment.
     """
 

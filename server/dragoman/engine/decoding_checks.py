@@ -10,7 +10,9 @@ from dragoman.engine.decoding import (
     MAX_SAMPLES,
     MAX_SAMPLING_TOP_K,
     MAX_SUPPRESSED_IDS,
+    MAX_TERM_LENGTH,
     MAX_TERM_TARGETS,
+    MAX_TERM_TOKENS,
     MAX_TERMS,
     DecodingOptions,
     SamplingOptions,
@@ -127,6 +129,9 @@ class DecodingChecks:
             raise InvalidRequestError("options.terms", len(terms), f"at most {MAX_TERMS} terms")
         for index, term in enumerate(terms):
             self._check_term(f"options.terms[{index}]", term)
+        tokens = sum(len(spelling) for term in terms for spelling in term.target_ids)
+        if tokens > MAX_TERM_TOKENS:
+            raise InvalidRequestError("options.terms", tokens, f"at most {MAX_TERM_TOKENS} tokens")
         hard = [min(map(len, term.target_ids)) for term in terms if term.hard]
         if not hard:
             return
@@ -147,7 +152,7 @@ class DecodingChecks:
             raise InvalidRequestError(f"{field}.bonus", term.bonus, f"0 to {MAX_BONUS}")
 
     def _check_spelling(self, field: str, spelling: tuple[int, ...]) -> None:
-        longest = self.limits.max_target_tokens - 1
+        longest = min(MAX_TERM_LENGTH, self.limits.max_target_tokens - 1)
         if not 1 <= len(spelling) <= longest:
             raise InvalidRequestError(field, len(spelling), f"1 to {longest} tokens each")
         special, size = self.special, self.limits.vocabulary_size
