@@ -33,9 +33,12 @@ def serving(*flags: str, cwd: Path | None = None) -> Iterator[Serving]:
     port, metrics_port = free_ports(2)
     command = [str(SCRIPTS / "dragoman"), "serve", "--settle-seconds", "0", *flags]
     ports = ["--port", str(port), "--metrics-port", str(metrics_port)]
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("DRAGOMAN_")}
     with subprocess.Popen(
-        [*command, *ports], cwd=cwd, env=clean, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*command, *ports],
+        cwd=cwd,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as process:
         where = Serving(f"127.0.0.1:{port}", f"http://127.0.0.1:{metrics_port}")
         try:
@@ -45,6 +48,13 @@ def serving(*flags: str, cwd: Path | None = None) -> Iterator[Serving]:
             process.send_signal(signal.SIGTERM)
             status = process.wait()
     assert status == 0
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This process's own, but without settings of a server and of the make that may run us."""
+    foreign = ("DRAGOMAN_", "MAKE", "MFLAGS", "ARGS", "CONFIG")
+    own = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
+    return {**own, **more}
 
 
 def free_ports(count: int) -> list[int]:
