@@ -18,6 +18,7 @@ from dragoman.engine import (
     Prefix,
     QueueFullError,
     RequestCancelledError,
+    ScoreRequest,
     TranslationRequest,
 )
 from dragoman.engine.job import Job
@@ -120,6 +121,42 @@ def test_rows_of_an_ended_job_go_to_the_next_at_once(desk: Desk) -> None:
     plan = desk.registry.plan()
     assert [job for job, _ in plan.ended] == [first]
     assert plan.admitted == [second]
+
+
+def score_job(desk: Desk) -> Job:
+    desk.keys += 1
+    request = ScoreRequest(SOURCE, ((4,),))
+    job = make_job(desk.keys, request, VOCABULARY, LIMITS, lambda _: None)
+    desk.registry.add(job)
+    return job
+
+
+def test_a_score_job_is_encoded_scored_and_answered_without_rows(desk: Desk) -> None:
+    job = score_job(desk)
+    assert desk.encode() == [job]
+    assert desk.registry.queued == 0
+    assert desk.registry.next_batch() == [job]
+    desk.registry.score(job)
+    assert desk.registry.next_batch() == [job]
+    desk.registry.scored(job)
+    assert desk.registry.wait_for_work()
+    plan = desk.registry.plan()
+    assert (plan.ended, plan.admitted, plan.scored) == ([], [], [job])
+    assert desk.registry.pending == 0
+
+
+def test_a_job_that_ended_meanwhile_is_not_answered_again(desk: Desk) -> None:
+    job = score_job(desk)
+    desk.encode()
+    assert desk.registry.next_batch() == [job]
+    desk.registry.cancel(job.ticket.key)
+    desk.registry.scored(job)
+    plan = desk.registry.plan()
+    assert [ended for ended, _ in plan.ended] == [job]
+    assert plan.scored == []
+    desk.registry.score(job)
+    desk.registry.close()
+    assert desk.registry.next_batch() == []
 
 
 def test_the_queue_is_bounded_and_says_when_to_come_back(desk: Desk) -> None:

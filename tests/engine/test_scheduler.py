@@ -47,6 +47,30 @@ def test_rows_are_given_in_order_of_arrival() -> None:
     assert books.admit() == [2]
 
 
+def test_the_scorer_takes_turns() -> None:
+    books = scheduler()
+    for key in range(3):
+        books.add(Ticket(key, 5, branches=0))
+    encode_all(books)
+    assert books.queued == 0
+    assert books.admit() == []
+    assert [books.next_scored(), books.next_scored()] == [0, 1]
+    books.score(0)
+    assert [books.next_scored(), books.next_scored(), books.next_scored()] == [2, 0, None]
+
+
+def test_sources_that_wait_for_the_scorer_hold_back_the_encoder() -> None:
+    books = scheduler(tokens=10)
+    books.add(Ticket(0, 10, branches=0))
+    books.add(Ticket(1, 5))
+    books.encoded(books.next_batch(0.0))
+    assert books.next_batch(0.0) == []
+    assert books.next_scored() == 0
+    assert books.next_batch(0.0) == []
+    books.remove(0)
+    assert books.next_batch(0.0) == [1]
+
+
 def test_a_batch_holds_the_oldest_and_what_pads_little() -> None:
     books = scheduler()
     add(books, 10, 60, 11, 9, 40)
@@ -173,6 +197,7 @@ class Traffic(RuleBasedStateMachine):
         self.branches: dict[int, int] = {}
         self.encoding: list[list[int]] = []
         self.encoded: set[int] = set()
+        self.turns: list[int] = []
         self.running: dict[int, int] = {}
 
     @precondition(lambda self: not self.books.full)
@@ -180,7 +205,7 @@ class Traffic(RuleBasedStateMachine):
         target=live,
         length=st.integers(1, 80),
         width=st.integers(1, ROWS),
-        branches=st.integers(1, 5),
+        branches=st.integers(0, 5),
     )
     def arrive(self, length: int, width: int, branches: int) -> int:
         key = self.next_key
@@ -207,7 +232,29 @@ class Traffic(RuleBasedStateMachine):
     def finish_batch(self) -> None:
         batch = self.encoding.pop(0)
         self.books.encoded(batch)
-        self.encoded |= set(batch) & set(self.tickets)
+        left = [key for key in batch if key in self.tickets]
+        self.encoded |= set(left)
+        self.turns += [key for key in left if self.branches[key] == 0]
+
+    @rule(again=st.booleans())
+    def take_turn(self, again: bool) -> None:
+        """The scorer takes one request after the other; some come back."""
+        key = self.books.next_scored()
+        assert key == (self.turns.pop(0) if self.turns else None)
+        if again and key is not None:
+            self.books.score(key)
+            self.turns.append(key)
+
+    @rule()
+    def score_decoded(self) -> None:
+        """What has been decoded may have to be scored."""
+        for key, rows in list(self.running.items()):
+            if self.branches[key] == 0 and key not in self.turns:
+                self.books.release(rows)
+                self.running[key] = 0
+                self.books.score(key)
+                self.turns.append(key)
+                break
 
     @rule()
     def admit(self) -> None:
@@ -225,6 +272,7 @@ class Traffic(RuleBasedStateMachine):
         self.books.remove(key)
         self.books.release(self.running.pop(key, 0))
         self.encoded.discard(key)
+        self.turns = [each for each in self.turns if each != key]
         del self.tickets[key], self.branches[key]
 
     @invariant()
@@ -234,7 +282,16 @@ class Traffic(RuleBasedStateMachine):
 
     @invariant()
     def the_queue_adds_up(self) -> None:
-        assert self.books.queued == sum(key not in self.running for key in self.tickets)
+        waiting = [key for key in self.tickets if key not in self.running]
+        rowless = [key for key in waiting if self.branches[key] == 0 and key in self.encoded]
+        assert self.books.queued == len(waiting) - len(rowless)
+
+    @invariant()
+    def held_tokens_add_up(self) -> None:
+        ready = {key for key in self.encoded if self.branches[key] > 0}
+        held = sum(ticket.source_tokens for ticket in self.tickets.values() if ticket.holds)
+        assert self.books._held_tokens == held
+        assert all(self.tickets[key].holds for key in ready | set(self.turns))
 
 
 TestTraffic = Traffic.TestCase

@@ -174,10 +174,7 @@ class Beam(Guided):
         for total, parent, _, log_prob in ending:
             self._keep(self._ended_hypothesis(parents[parent], total, log_prob))
         if ending:
-            best = ending[0].parent
-            self.ended = (
-                Trace(self.rows[best], parents[best].tokens, parents[best].log_probabilities),
-            )
+            self._note_ended(ending[0].parent)
         children = [self._child(proposal) for proposal in going_on]
         if not children:
             self._end_without_children()
@@ -188,6 +185,12 @@ class Beam(Guided):
             hopeful = [self._hopeful(child) for child in children]
             self._hand_on(step, list(compress(going_on, hopeful)))
             self._set_live(list(compress(children, hopeful)))
+
+    def _note_ended(self, place: int) -> None:
+        """Show the row of an output that has just ended, if none is better so far."""
+        tokens, log_probabilities, *_ = self._live[place]
+        if self._finished[0].token_ids == tokens:
+            self.ended = (Trace(self.rows[place], tokens, log_probabilities),)
 
     def _child(self, proposal: Proposal) -> Partial:
         total, parent, token, log_prob = proposal
