@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -284,13 +285,15 @@ class Valve:
     def close(self) -> None:
         """Hold the resting engine up after its next step; count its steps from now on."""
         assert eventually(self._rests)
+        time.sleep(0.02)  # a step is counted a moment after its last event
+        assert eventually(self._rests)
         self._open.clear()
         self.steps = 0
 
     def _rests(self) -> bool:
         assert self._engine is not None
         now = self._engine.statistics()
-        return now.pending == 0 and now.steps == self._ended
+        return now.pending == now.busy_seconds == 0 and now.steps == self._ended
 
     def open(self) -> None:
         """Let it run."""
@@ -343,6 +346,18 @@ class Process:
             if entry["event"] == event:
                 return entry
         raise AssertionError(f"no {event} in:\n{''.join(self.lines)}")
+
+    def calls_started(self) -> int:
+        """How many TranslateText calls have reached the server."""
+        url = f"http://127.0.0.1:{self.metrics_port}/metrics"
+        with urllib.request.urlopen(url, timeout=DEADLINE) as answer:
+            lines = answer.read().decode().splitlines()
+        (line,) = (
+            line
+            for line in lines
+            if line.startswith("grpc_server_started_total") and '"TranslateText"' in line
+        )
+        return int(float(line.split()[-1]))
 
     def end(self) -> tuple[int, str]:
         """Wait for the end; give exit code and what was left of standard error."""

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -52,19 +52,32 @@ def assert_clean_end(server: Process) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_under_16_calls_loses_none(tiny_bundle: Path, number: signal.Signals) -> None:
     with (
-        process(tiny_bundle, "--settle-seconds", "0.5", "--default-beam-size", "1") as server,
+        process(tiny_bundle, "--settle-seconds", "0") as server,
         grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel,
-        ThreadPoolExecutor(32) as pool,
+        ThreadPoolExecutor(16) as pool,
     ):
         expected = translate(channel)
         right = [line in GERMAN for line in expected.split("\n")]
         assert sum(right) >= 0.9 * len(NUMBERS)
-        begun = [pool.submit(translate, channel) for _ in range(16)]
+        calls = [pool.submit(translate, channel) for _ in range(16)]
+        assert eventually(lambda: server.calls_started() == 17)
         server.process.send_signal(number)
+        assert [call.result() for call in calls] == [expected] * 16
+        assert_clean_end(server)
+
+
+def test_calls_are_served_while_balancers_settle(tiny_bundle: Path) -> None:
+    with (
+        process(tiny_bundle, "--settle-seconds", "600") as server,
+        grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel,
+        ThreadPoolExecutor(16) as pool,
+    ):
+        expected = translate(channel)
+        server.process.send_signal(signal.SIGTERM)
         assert eventually(lambda: status(channel) == health_pb2.HealthCheckResponse.NOT_SERVING)
-        settling = [pool.submit(translate, channel) for _ in range(16)]
-        wait(begun + settling, DEADLINE)
-        assert {call.result() for call in begun + settling} == {expected}
+        calls = [pool.submit(translate, channel) for _ in range(16)]
+        assert [call.result() for call in calls] == [expected] * 16
+        server.process.send_signal(signal.SIGTERM)
         assert_clean_end(server)
 
 

@@ -29,6 +29,7 @@ from dragoman.server.metrics import CallMetrics, ProblemMetrics, describe_proces
 from dragoman.server.watchdog import engine_failure
 
 SWITCH_SECONDS = 0.0001
+QUIET_SECONDS, QUIET_TRIES = 0.05, 20
 FAILURE_GRACE_SECONDS = 1.0
 """After the engine failed, or the grace is over: time for the errors to reach the clients."""
 
@@ -66,6 +67,10 @@ class Server:
         self._load_engine = load_engine
         self._gate = Gate()
         self._health = Health(listener.OWN_SERVICES)
+        self._methods = listener.methods(config)
+        self._calls = MetricsInterceptor(
+            self._methods, CallMetrics(self.registry, self._methods.values())
+        )
         self._engine_metrics = EngineMetrics(self.registry)
         self._endpoint = MetricsEndpoint(self.registry, lambda: self._health.is_serving)
         self._tokenizers = ThreadPoolExecutor(1, "dragoman-tokenizer")
@@ -166,9 +171,17 @@ class Server:
             self._logger.info("stopped", exit_code=self.exit_code)
 
     async def _settle(self) -> None:
-        """Serve on for a moment: balancers and clients need time to see NOT_SERVING."""
+        """Serve on for a moment: balancers and clients need time to see NOT_SERVING.
+
+        Then wait a little for a moment in which no call begins: gRPC cancels a call that has
+        arrived and that the event loop has not seen yet when the server stops.
+        """
         self._logger.info("settling", seconds=self.config.settle_seconds)
         await _wait(self._hurry, self.config.settle_seconds)
+        for _ in range(QUIET_TRIES):
+            if self._calls.quiet_seconds >= QUIET_SECONDS:
+                return
+            await asyncio.sleep(QUIET_SECONDS)
 
     async def _drain(self, server: grpc.aio.Server) -> None:
         """Take no more calls, let those under way finish; then end them with an error."""
@@ -197,13 +210,10 @@ class Server:
             self._logger.warning("calls_ended", count=ended, error=str(error()))
 
     def _interceptors(self) -> list[grpc.aio.ServerInterceptor]:
-        methods = listener.methods(self.config)
+        methods = self._methods
         log = [AccessLogInterceptor(methods, self._logger)] if self.config.log_calls else []
-        return [
-            MetricsInterceptor(methods, CallMetrics(self.registry, methods.values())),
-            *log,
-            ErrorInterceptor(methods, self._logger, ProblemMetrics(self.registry)),
-        ]
+        errors = ErrorInterceptor(methods, self._logger, ProblemMetrics(self.registry))
+        return [self._calls, *log, errors]
 
     def _statistics(self) -> EngineStatistics | None:
         return self._backend.engine.statistics() if self._backend is not None else None

@@ -13,6 +13,12 @@ class MetricsInterceptor(Interceptor):
     def __init__(self, methods: Mapping[str, Method], metrics: CallMetrics) -> None:
         super().__init__(methods)
         self._metrics = metrics
+        self._last_start = 0.0
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Time since the last call began."""
+        return time.perf_counter() - self._last_start
 
     async def around(
         self, method: Method, proceed: Behaviour, request: object, context: Context
@@ -20,7 +26,7 @@ class MetricsInterceptor(Interceptor):
         """See `Interceptor.around`."""
         series = self._metrics.of(method)
         series.started.inc()
-        begin = time.perf_counter()
+        begin = self._last_start = time.perf_counter()
         failure: BaseException | None = None
         try:
             return await proceed(request, context)
