@@ -393,6 +393,36 @@ def test_the_best_so_far_when_the_deadline_nears(tiny_bundle: Path) -> None:
         server.assert_at_rest()
 
 
+def test_lines_that_the_deadline_meets_unbegun_are_empty(tiny_bundle: Path) -> None:
+    wire: Wire = {"min_output_token_count": 62, "finish_at_deadline": True, "beam_size": 1}
+    settings = config(tiny_bundle, default_deadline_seconds=1, max_rows=2)
+    with hosted(settings, slow) as server:
+        request = translation_pb2.TranslateTextRequest(
+            contents=["one\n" * 12, "two", ""], decoding_options=wire
+        )
+        document, line, blank = server.translation.TranslateText(request).translations
+        assert document.finish_reason == translation_pb2.FINISH_REASON_DEADLINE
+        lines = document.text.split("\n")
+        assert len(lines) == 13
+        assert all(lines[:2])
+        assert not any(lines[2:])
+        assert (line.text, line.finish_reason) == ("", translation_pb2.FINISH_REASON_DEADLINE)
+        assert blank.finish_reason == translation_pb2.FINISH_REASON_EMPTY
+        server.assert_at_rest()
+
+
+def test_nothing_at_all_by_the_deadline_is_a_failure(tiny_bundle: Path) -> None:
+    wire: Wire = {"finish_at_deadline": True}
+    with hosted(config(tiny_bundle, default_deadline_seconds=0.01)) as server:
+        request = translation_pb2.TranslateTextRequest(contents=["a\nb"], decoding_options=wire)
+        refused = failure(lambda: server.translation.TranslateText(request))
+        assert refused.code == "DEADLINE_EXCEEDED"
+        streamed = translation_pb2.StreamTranslateTextRequest(content="a", decoding_options=wire)
+        refused = failure(lambda: list(server.translation.StreamTranslateText(streamed)))
+        assert refused.code == "DEADLINE_EXCEEDED"
+        server.assert_at_rest()
+
+
 @pytest.mark.parametrize(("beam_size", "rows", "expected"), [(1, 8, 1), (3, 8, 3), (4, 2, 2)])
 def test_the_default_beam_is_a_setting(
     tiny_bundle: Path, beam_size: int, rows: int, expected: int

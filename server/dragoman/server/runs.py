@@ -8,14 +8,19 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, cast
 
 from dragoman.engine import (
+    DeadlineExceededError,
     Engine,
     EngineError,
     Event,
     Failed,
     Finished,
+    FinishReason,
+    Hypothesis,
     NextTokenRequest,
     NextTokenResult,
+    OnDeadline,
     RequestHandle,
+    RequestTiming,
     ScoreRequest,
     ScoreResult,
     TokensCommitted,
@@ -85,6 +90,9 @@ class Runner:
 class Run(Generic[RequestT, ResultT]):
     """The requests of one call. A context manager: leaving it cancels what is not done yet.
 
+    Where the best until the deadline is wanted, a line that has nothing by then has an empty
+    translation, unless no line has anything: that is a `DeadlineExceededError`.
+
     Entering raises what `Admission.take` and `Engine.submit` raise; waiting raises the first
     error that befalls any of the requests.
     """
@@ -98,6 +106,7 @@ class Run(Generic[RequestT, ResultT]):
         self._handles: dict[int, RequestHandle] = {}
         self._next = 0
         self._open = len(requests)
+        self._unbegun = 0
         self._error: EngineError | CallError | None = None
         self._changed = asyncio.Event()
         self._left = False
@@ -127,6 +136,8 @@ class Run(Generic[RequestT, ResultT]):
             await self._change()
         if self._error is not None:
             raise self._error
+        if self._unbegun and self._unbegun == len(self._requests):
+            raise DeadlineExceededError
         return [answer for answer in self._answers if answer is not None]
 
     async def read(self, index: int) -> tuple[list[int], bool]:
@@ -168,6 +179,9 @@ class Run(Generic[RequestT, ResultT]):
                 self._tokens[index].extend(token_ids)
             case Finished(result=result):
                 self._finish(index, cast(ResultT, result))  # the request's own kind
+            case Failed(error=DeadlineExceededError()) if _wants_best(self._requests[index]):
+                self._unbegun += 1
+                self._finish(index, _nothing(self._requests[index]))
             case Failed(error=error):
                 self.fail(error)
         self._changed.set()
@@ -189,6 +203,19 @@ class Run(Generic[RequestT, ResultT]):
             handle.cancel()
         self._runner.admission.release(self._open)
         self._runner.live.discard(self)
+
+
+def _wants_best(request: object) -> bool:
+    return (
+        isinstance(request, TranslationRequest) and request.options.on_deadline is OnDeadline.BEST
+    )
+
+
+def _nothing(request: TranslationRequest | NextTokenRequest | ScoreRequest) -> Any:  # noqa: ANN401 - the request's own kind
+    """Stand in for the answer to a translation that never began."""
+    hypothesis = Hypothesis((), (), FinishReason.DEADLINE, score=0.0)
+    timing = RequestTiming(queue=0.0, first_token=0.0, total=0.0)
+    return TranslationResult((hypothesis,), len(request.source_ids), timing)
 
 
 TranslationRun = Run[TranslationRequest, TranslationResult]
