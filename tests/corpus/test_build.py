@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import lzma
 import os
@@ -130,16 +131,24 @@ def test_training_reads_it(built: tuple[Path, str]) -> None:
 
 
 def test_the_manifest(built: tuple[Path, str]) -> None:
-    lines = (built[0] / "ORIGINS.tsv").read_text(encoding="utf-8").splitlines()
-    table = [line.split("\t") for line in lines]
-    assert table[0] == ["origin", "package", "version", "licence", "pairs"]
-    by_key = {(origin, package): rest for origin, package, *rest in table[1:]}
-    assert by_key["descriptions", "Translation-de"] == ["", "as the packages described", "1"]
-    assert by_key["debconf", "pages-de"] == ["1.0-1", "GPL-2+", "1"]
-    assert by_key["man", "pages-de"][2] == by_key["man", "pages"][2] == "56"
-    assert by_key["man", "pages"][1] == "see copyright file"
+    with (built[0] / "ORIGINS.tsv").open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    by_key = {(row["origin"], row["package"]): row for row in table}
+    assert by_key["descriptions", "Translation-de"] == {
+        "name": "descriptions: Translation-de",
+        "license": "as the packages described",
+        "sentence_pair_count": "1",
+        "origin": "descriptions",
+        "package": "Translation-de",
+        "version": "",
+    }
+    assert by_key["debconf", "pages-de"]["license"] == "GPL-2+"
+    assert by_key["debconf", "pages-de"]["name"] == "debconf: pages-de 1.0-1"
+    assert by_key["man", "pages"]["license"] == "see copyright file"
+    counts = {key: int(row["sentence_pair_count"]) for key, row in by_key.items()}
+    assert counts["man", "pages-de"] == counts.pop(("man", "pages")) == 56
     pairs = sum(len(rows(built[0] / f"{part}.tsv")) for part in ("train", "dev", "test"))
-    assert sum(int(rest[2]) for key, rest in by_key.items() if key != ("man", "pages")) == pairs
+    assert sum(counts.values()) == pairs
 
 
 def test_the_counts(built: tuple[Path, str]) -> None:

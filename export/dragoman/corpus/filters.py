@@ -25,6 +25,7 @@ _KEY = re.compile(
     r"(?:<(?:Ctrl|Control|Primary|Shift|Alt|Meta|Super|Release)>)+\S*"
     r"|\w+(?: ?\+ ?[\w-]+)+\+?|F\d{1,2}|\^\w"
 )
+_NO_LETTER = re.compile(r"\W")
 _MARKS = (re.compile(r"(?<!\w)_(?=\w)"), re.compile(r"&(?=\w)"), re.compile(r"(?<!\S)~(?=\w)"))
 _IDENTIFIER = re.compile(
     r"-{1,2}\w\S*|\S*(?:_|::|\(\)|=|\\|->)\S*|[a-z]+[A-Z]\w*|\w+(?:\.\w+){2,}|\$\w+|[a-z]\w*\(\S*\)"
@@ -66,8 +67,8 @@ def is_code(source: str, target: str) -> bool:
 
 
 def is_copy(source: str, target: str) -> bool:
-    """Drop what is the same on both sides, all but `COPIES_KEPT` of it, chosen by hash."""
-    if source.casefold() != target.casefold():
+    """Drop what has the same letters on both sides, all but `COPIES_KEPT` of it, chosen by hash."""
+    if _NO_LETTER.sub("", source.casefold()) != _NO_LETTER.sub("", target.casefold()):
         return False
     return int.from_bytes(sha256(source.encode()).digest()[:4]) >= COPIES_KEPT * 2**32
 

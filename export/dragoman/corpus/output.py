@@ -13,6 +13,7 @@ from dragoman.corpus.pair import DOMAINS, Pair
 from dragoman.corpus.reader import Provenance
 from dragoman.corpus.split import Split
 
+ORIGIN_COLUMNS = ("name", "license", "sentence_pair_count", "origin", "package", "version")
 PARTS = ("train", "dev", "test")
 
 
@@ -40,19 +41,21 @@ def write_corpus(
 
 
 def origins(pairs: Iterable[Pair], provenance: Mapping[str, Provenance]) -> str:
-    """Return the manifest: origin, package, version, licence, pairs, tab-separated, with a header.
+    """Return the manifest that `dragoman export --origins` puts into a bundle.
 
-    A pair of two packages, as a manual page and its English, counts for both.
+    Tab-separated, with a header: name, license, sentence_pair_count, origin, package, version. A
+    pair of two packages, as a manual page and its English, counts for both.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         counts.update((pair.origin, package) for package in pair.packages)
     order = list(DOMAINS)
-    lines = ["origin\tpackage\tversion\tlicence\tpairs"]
+    lines = ["\t".join(ORIGIN_COLUMNS)]
     for origin, package in sorted(counts, key=lambda key: (order.index(key[0]), key[1])):
         whence = provenance[package]
-        columns = (origin, package, whence.version, whence.licence, str(counts[origin, package]))
-        lines.append("\t".join(columns))
+        name = f"{origin}: {package} {whence.version}".rstrip()
+        count = str(counts[origin, package])
+        lines.append("\t".join((name, whence.licence, count, origin, package, whence.version)))
     return "".join(f"{line}\n" for line in lines)
 
 
