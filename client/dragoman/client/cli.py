@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from importlib.metadata import version
 from io import BufferedIOBase
+from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
-from dragoman.client import _plugins
+from dragoman.client import _attention, _plugins
 from dragoman.client._cli_decoding import decoded
 from dragoman.client._cli_options import connected
 from dragoman.client._cli_output import (
@@ -74,11 +74,23 @@ def translate(
     stream: Annotated[
         bool, typer.Option("--stream", help="Show each translation while it is being made.")
     ] = False,
+    attention: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw what the tokens of the translation of one text look at: .png, .svg or .pdf. "
+            "Needs the extra 'export'."
+        ),
+    ] = None,
 ) -> None:
     """Translate texts, or standard input line by line, keeping its lines as they are."""
     several = shows_several(options)
     if stream and several:
         raise typer.BadParameter("--stream shows one translation, without scores")
+    if attention is not None:
+        if stream or texts is None or len(texts) != 1:
+            raise typer.BadParameter("--attention draws the translation of one text")
+        _attention.check(attention)
+        options = {**options, "include_alignment": True}
     sources = (
         batches(cast(BufferedIOBase, sys.stdin.buffer))
         if texts is None
@@ -89,7 +101,9 @@ def translate(
             for line in lines:
                 _stream(client, line, options)
         else:
-            _translate(client, lines, options, several=several)
+            found = _translate(client, lines, options, several=several)
+            if attention is not None:
+                _attention.draw(found[0], attention)
 
 
 @app.command("next")
@@ -191,13 +205,9 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _standard_input() -> Iterator[list[str]]:
-    return batches(cast(BufferedIOBase, sys.stdin.buffer))
-
-
 def _translate(
     client: Client, lines: list[str], options: TranslateOptions, *, several: bool
-) -> None:
+) -> list[Translation]:
     translations = client.translate([line.removesuffix("\n") for line in lines], **options)
     if several:
         for translation in translations:
@@ -208,6 +218,7 @@ def _translate(
         _tell_seed(translations[0], options)
     for translation in translations:
         _warn(translation, options)
+    return translations
 
 
 def _stream(client: Client, line: str, options: TranslateOptions) -> None:
