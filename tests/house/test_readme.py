@@ -97,7 +97,10 @@ def install(command: str, server: Serving) -> None:
 
 
 def shell(command: str, server: Serving) -> None:
-    assert run(command, DRAGOMAN_ADDRESS=server.address).strip()
+    with TemporaryDirectory() as folder:
+        assert run(command, Path(folder), DRAGOMAN_ADDRESS=server.address).strip()
+        drawn = re.search(r"--attention (\S+)", command)
+        assert drawn is None or (Path(folder) / drawn[1]).is_file()
 
 
 def metrics(command: str, server: Serving) -> None:
