@@ -14,6 +14,7 @@ import torch
 from dragoman.engine.bundle import DECODER, ENCODER, SCORER
 from dragoman.export.arithmetic import Arithmetic, FloatArithmetic
 from dragoman.export.calibration import Sentence, measure_ranges
+from dragoman.export.equalization import equalize
 from dragoman.export.graphs import decoder_model, encoder_model, scorer_model
 from dragoman.export.int8 import IntegerArithmetic
 from dragoman.export.runner import GraphRunner
@@ -49,11 +50,13 @@ def random_sentences(config: TransformerConfig, count: int) -> list[Sentence]:
     return [Sentence((*ids(), config.eos_id), (config.bos_id, *ids())) for _ in range(count)]
 
 
-def arithmetic_of(model: Transformer, precision: str) -> Arithmetic:
-    """The arithmetic of a precision, calibrated where it must be."""
+def prepared(model: Transformer, precision: str) -> tuple[Transformer, Arithmetic]:
+    """What the graphs of a precision are traced from."""
     if precision == "fp32":
-        return FloatArithmetic()
-    return IntegerArithmetic(measure_ranges(model, random_sentences(model.config, 20)))
+        return model, FloatArithmetic()
+    sentences = random_sentences(model.config, 20)
+    balanced = equalize(model, sentences)
+    return balanced, IntegerArithmetic(measure_ranges(balanced, sentences))
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,11 @@ def graphs_of(kind: str) -> Graphs:
     model = random_model(norm)
 
     def build(folder: Path) -> None:
-        arithmetic = arithmetic_of(model, precision)
+        source, arithmetic = prepared(model, precision)
         traced = {
-            ENCODER: encoder_model(model, arithmetic),
-            DECODER: decoder_model(model, arithmetic),
-            SCORER: scorer_model(model, arithmetic),
+            ENCODER: encoder_model(source, arithmetic),
+            DECODER: decoder_model(source, arithmetic),
+            SCORER: scorer_model(source, arithmetic),
         }
         save_graphs(traced, folder)
 

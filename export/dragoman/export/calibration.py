@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import torch
@@ -44,35 +44,38 @@ class _Observed:
         return float(limits[torch.stack(errors).argmin()])
 
 
-@torch.no_grad()
 def measure_ranges(model: Transformer, sentences: Iterable[Sentence]) -> dict[nn.Module, float]:
-    """Run the model over sentences and choose the limits that `IntegerArithmetic` asks for.
-
-    Sentences go through one by one, so that padding has no part in it.
-    """
-    with _observing(model) as observed:
-        for sentence in sentences:
-            source = torch.tensor([sentence.source_ids])
-            target = torch.tensor([sentence.target_ids])
-            model(source, torch.tensor([source.shape[1]]), target)
+    """Run the model over sentences and choose the limits that `IntegerArithmetic` asks for."""
+    observed: dict[nn.Module, _Observed] = defaultdict(_Observed)
+    watching_inputs(model, sentences, lambda module, states: observed[module].see(states))
     return {module: each.best_limit() for module, each in observed.items()}
 
 
-@contextmanager
-def _observing(model: Transformer) -> Iterator[dict[nn.Module, _Observed]]:
+@torch.no_grad()
+def watching_inputs(
+    model: Transformer,
+    sentences: Iterable[Sentence],
+    see: Callable[[nn.Module, Tensor], None],
+) -> None:
+    """Run the model over sentences and show the input of every product.
+
+    Sentences go through one by one, so that padding has no part in it.
+
+    Args:
+        model: in evaluation mode.
+        sentences: what it reads.
+        see: called with a linear map, or the embedding for the output projection, and what it is
+            about to multiply, [1, length, in].
+    """
     linears = [module for module in model.modules() if isinstance(module, nn.Linear)]
-    observed: dict[nn.Module, _Observed] = {m: _Observed() for m in (*linears, model.embedding)}
-
-    def see_input(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        observed[module].see(inputs[0])
-
-    def see_hidden(_: nn.Module, __: object, hidden: Tensor) -> None:
-        observed[model.embedding].see(hidden)
-
-    hooks = [linear.register_forward_pre_hook(see_input) for linear in linears]
-    hooks.append(model.decoder.register_forward_hook(see_hidden))
+    hooks = [
+        each.register_forward_pre_hook(lambda m, inputs: see(m, inputs[0])) for each in linears
+    ]
+    hooks.append(model.decoder.register_forward_hook(lambda _, __, h: see(model.embedding, h)))
     try:
-        yield observed
+        for sentence in sentences:
+            source, target = (torch.tensor([i]) for i in (sentence.source_ids, sentence.target_ids))
+            model(source, torch.tensor([source.shape[1]]), target)
     finally:
         for hook in hooks:
             hook.remove()

@@ -26,6 +26,7 @@ from dragoman.export.certificate import (
     check_stepping,
 )
 from dragoman.export.dev_text import DevText, compare_quality, measure_quality
+from dragoman.export.equalization import equalize
 from dragoman.export.graphs import (
     ExportError,
     decoder_model,
@@ -110,7 +111,7 @@ class Exporter:
             self._write_int8(directory, Path(exact), checks, text)
 
     def _write_fp32(self, directory: Path) -> list[Check]:
-        checks = self._write_graphs(directory, FloatArithmetic(), "fp32")
+        checks = self._write_graphs(directory, self.checkpoint.model, FloatArithmetic(), "fp32")
         self.report("comparing fp32 steps with PyTorch")
         stepping = check_stepping(self.checkpoint.model, self._runner(directory, threads=1))
         self._pass(stepping, checks)
@@ -120,9 +121,11 @@ class Exporter:
     def _write_int8(
         self, directory: Path, exact: Path, exact_checks: list[Check], text: DevText
     ) -> None:
-        self.report(f"measuring {len(text.calibration())} dev sentences")
-        arithmetic = IntegerArithmetic(measure_ranges(self.checkpoint.model, text.calibration()))
-        checks = self._write_graphs(directory, arithmetic, "int8")
+        sentences = text.calibration()
+        self.report(f"measuring {len(sentences)} dev sentences")
+        model = equalize(self.checkpoint.model, sentences)
+        arithmetic = IntegerArithmetic(measure_ranges(model, sentences))
+        checks = self._write_graphs(directory, model, arithmetic, "int8")
         self._write_manifest(directory, "int8", checks)
         self.report(f"translating {len(text.pairs)} dev sentences with fp32 and int8")
         qualities = (measure_quality(exact, text), measure_quality(directory, text))
@@ -132,9 +135,8 @@ class Exporter:
         self._write_manifest(directory, "int8", [*stepped, *checks])
 
     def _write_graphs(
-        self, directory: Path, arithmetic: Arithmetic, precision: Precision
+        self, directory: Path, model: Transformer, arithmetic: Arithmetic, precision: Precision
     ) -> list[Check]:
-        model = self.checkpoint.model
         self.report(f"tracing the {precision} graphs")
         graphs = {
             ENCODER: encoder_model(model, arithmetic),
