@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -23,6 +23,7 @@ from dragoman.server.metrics import (
     TIME_PER_TOKEN_BUCKETS,
     TIME_TO_FIRST_TOKEN_BUCKETS,
 )
+from dragoman.server.tallies import Distribution, Tallies, Tally
 
 FINISHES: dict[FinishReason | None, str] = {
     FinishReason.STOP: "stop",
@@ -44,11 +45,13 @@ class EngineSeries:
     """The series of the engine's events, all there from the start, at zero."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
-            return Histogram(f"dragoman_{name}", text, buckets=buckets, registry=registry)
+        tallies = Tallies(registry)
 
-        def counter(name: str, text: str, labels: tuple[str, ...] = ()) -> Counter:
-            return Counter(f"dragoman_{name}", text, labels, registry=registry)
+        def histogram(name: str, text: str, buckets: tuple[float, ...]) -> Distribution:
+            return tallies.histogram(f"dragoman_{name}", text, buckets).labels()
+
+        def counter(name: str, text: str) -> Tally:
+            return tallies.counter(f"dragoman_{name}", text).labels()
 
         self.queue = histogram(
             "queue_seconds", "From submission to the encoder.", TIME_TO_FIRST_TOKEN_BUCKETS
@@ -80,11 +83,15 @@ class EngineSeries:
             "prefix_tokens_computed", "Tokens of forced prefixes that took a step each."
         )
         self.requests = counter("requests", "Lines, next-token and score requests accepted.")
-        finished = counter("finished", "Requests answered, by reason.", ("reason",))
+        finished = tallies.counter(
+            "dragoman_finished", "Requests answered, by reason.", ("reason",)
+        )
         self.finished = {reason: finished.labels(name) for reason, name in FINISHES.items()}
         self.scored = finished.labels(SCORE)
         self.scored_tokens = counter("scored_tokens", "Tokens of given translations scored.")
-        failed = counter("failed", "Requests accepted but not answered.", ("reason",))
+        failed = Counter(  # by any of the threads, and seldom
+            "dragoman_failed", "Requests accepted but not answered.", ("reason",), registry=registry
+        )
         self.failed = {kind: failed.labels(name) for kind, name in FAILURES.items()}
 
 

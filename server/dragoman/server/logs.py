@@ -110,7 +110,7 @@ class _ForwardingHandler(logging.Handler):
 def _processors(config: Config, *, colors: bool) -> list[Processor]:
     first: list[Processor] = [
         structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.MaybeTimeStamper(fmt="iso", utc=True),
     ]
     if config.log_format == "console":
         return [*first, structlog.dev.ConsoleRenderer(colors=colors)]

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import grpc
 import prometheus_client
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client import CollectorRegistry, Counter, Gauge, Info
 
 from dragoman.server.interceptors.base import OTHER, Method
+from dragoman.server.tallies import Distribution, Tallies, Tally
 from dragoman.v1.errors import ErrorReason
 
 TIME_TO_FIRST_TOKEN_BUCKETS = (
@@ -22,6 +23,7 @@ TIME_TO_FIRST_TOKEN_BUCKETS = (
 )
 TIME_PER_TOKEN_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 SHORT_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+CALL_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0)
 BATCH_BUCKETS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024)
 
 REJECTIONS = frozenset(ErrorReason) - {
@@ -38,25 +40,23 @@ prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
 class CallSeries:
     """The series of one method."""
 
-    started: Counter
-    handled: Mapping[grpc.StatusCode, Counter]
-    seconds: Histogram
+    started: Tally
+    handled: Mapping[grpc.StatusCode, Tally]
+    seconds: Distribution
 
 
 class CallMetrics:
     """The ``grpc_server_*`` family over a fixed set of methods and ``other``."""
 
     def __init__(self, registry: CollectorRegistry, methods: Iterable[Method]) -> None:
+        tallies = Tallies(registry)
         labels = ("grpc_type", "grpc_service", "grpc_method")
-        started = Counter("grpc_server_started", "Calls started.", labels, registry=registry)
-        handled = Counter(
-            "grpc_server_handled",
-            "Calls ended, by status code.",
-            (*labels, "grpc_code"),
-            registry=registry,
+        started = tallies.counter("grpc_server_started", "Calls started.", labels)
+        handled = tallies.counter(
+            "grpc_server_handled", "Calls ended, by status code.", (*labels, "grpc_code")
         )
-        seconds = Histogram(
-            "grpc_server_handling_seconds", "Time of calls.", labels, registry=registry
+        seconds = tallies.histogram(
+            "grpc_server_handling_seconds", "Time of calls.", CALL_BUCKETS, labels
         )
         self._series = {
             method: CallSeries(

@@ -71,6 +71,7 @@ class Server:
         self._calls = MetricsInterceptor(
             self._methods, CallMetrics(self.registry, self._methods.values())
         )
+        self._access_log = AccessLogInterceptor(self._methods, self._logger)
         self._engine_metrics = EngineMetrics(self.registry)
         self._endpoint = MetricsEndpoint(self.registry, lambda: self._health.is_serving)
         self._tokenizers = ThreadPoolExecutor(1, "dragoman-tokenizer")
@@ -167,6 +168,7 @@ class Server:
             await unload(self._backend)
         await asyncio.to_thread(self._endpoint.stop)
         self._tokenizers.shutdown()
+        self._access_log.flush()
         if self._watch is not None:
             self._logger.info("stopped", exit_code=self.exit_code)
 
@@ -210,9 +212,8 @@ class Server:
             self._logger.warning("calls_ended", count=ended, error=str(error()))
 
     def _interceptors(self) -> list[grpc.aio.ServerInterceptor]:
-        methods = self._methods
-        log = [AccessLogInterceptor(methods, self._logger)] if self.config.log_calls else []
-        errors = ErrorInterceptor(methods, self._logger, ProblemMetrics(self.registry))
+        log = [self._access_log] if self.config.log_calls else []
+        errors = ErrorInterceptor(self._methods, self._logger, ProblemMetrics(self.registry))
         return [self._calls, *log, errors]
 
     def _statistics(self) -> EngineStatistics | None:
