@@ -68,7 +68,12 @@ def write_packages(folder: Path) -> Path:
             section="games" if number % 2 else "utils",
         )
     english, german = zip(*sentences("manual").items(), strict=True)
-    write_deb(folder, "pages", {"usr/share/man/man1/x.1.gz": page("NAME", list(english))})
+    write_deb(
+        folder,
+        "pages",
+        {"usr/share/man/man1/x.1.gz": page("NAME", list(english))},
+        links={"usr/share/doc/pages": "elsewhere"},
+    )
     write_deb(
         folder,
         "pages-de",
@@ -144,7 +149,7 @@ def test_the_manifest(built: tuple[Path, str]) -> None:
     }
     assert by_key["debconf", "pages-de"]["license"] == "GPL-2+"
     assert by_key["debconf", "pages-de"]["name"] == "debconf: pages-de 1.0-1"
-    assert by_key["man", "pages"]["license"] == "see copyright file"
+    assert by_key["man", "pages"]["license"] == "see copyright file of elsewhere"
     counts = {key: int(row["sentence_pair_count"]) for key, row in by_key.items()}
     assert counts["man", "pages-de"] == counts.pop(("man", "pages")) == 56
     pairs = sum(len(rows(built[0] / f"{part}.tsv")) for part in ("train", "dev", "test"))

@@ -19,6 +19,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.corpus.packages import have_dpkg_deb, install_stand_in, messages, write_deb
 from tests.house.processes import SCRIPTS, Serving, environment, serving
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +119,19 @@ def evaluation(command: str, server: Serving) -> None:
     assert "16 sentences" in shown
 
 
+def corpus(command: str, server: Serving) -> None:
+    with TemporaryDirectory() as folder:
+        texts = {f"Open the {word} here": f"Hier {word} öffnen" for word in ("door", "box")}
+        catalogue = {"usr/share/locale/de/LC_MESSAGES/a.mo": messages(texts)}
+        catalogue["usr/share/locale/fr/LC_MESSAGES/a.mo"] = messages(texts)
+        write_deb(Path(folder), "a", catalogue)
+        if not have_dpkg_deb():
+            install_stand_in(Path(folder))
+        run(f"{command} --debs .", Path(folder))
+        (train,) = Path(folder).glob("corpus/*/train.tsv")
+        assert len(train.read_text().splitlines()) == 2
+
+
 def drawing(command: str, server: Serving) -> None:
     figures = {"loss": 2.0, "bleu": 20.0, "chrf": 50.0}
     row = {"step": 500, "target_tokens": 1_500_000, "seconds": 900.0, "dev": figures}
@@ -166,6 +180,7 @@ HANDLERS: dict[str, Handler] = {
     r"pip install .*": install,
     r"(echo .* \| )?dragoman (translate|next|score|models|health|serve --help)\b.*": shell,
     r"dragoman evaluate .*": evaluation,
+    r"dragoman corpus build .*": corpus,
     r"dragoman plot-training .*": drawing,
     r"curl -s .*": metrics,
     r"docker build .*": docker_build,

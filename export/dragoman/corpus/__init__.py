@@ -13,4 +13,11 @@ through the modules like this:
     output      train.tsv, dev.tsv, test.tsv, ORIGINS.tsv, corpus.json
 
 Only the ordinary package tools go to the network, as any user, with a state directory of their own.
+
+Alignment is by what the sources state: message and translation, package and hash of its
+description, and for pages the same blocks in the same order, section by section; paragraphs are
+split into sentences where both sides have as many. Nothing is guessed from the texts, so a filter's
+work is to drop what is no text, and what a translator has told otherwise. Nothing is known of a
+language either but how the archive spells its name: what its words, its script and its lengths are
+like is learnt from the corpus. Source packages and Qt's own catalogues (.qm) are not read.
 """

@@ -118,6 +118,8 @@ class PackageReader:
             self._licences[package] = licence(member.content.decode("utf-8", "replace"))
 
     def _licence(self, package: str) -> str:
-        return self._licences.get(package) or self._licences.get(
-            self._links.get(package, ""), UNSTATED
-        )
+        """Return a package's licence, that of the package that its papers link to if need be."""
+        if package in self._licences or package not in self._links:
+            return self._licences.get(package, UNSTATED)
+        other = self._links[package]
+        return self._licences.get(other, f"{UNSTATED} of {other}")
