@@ -84,16 +84,17 @@ assert any("TranslateText" in line for line in lines)' || fail "metrics"
 
 say "stop while it works: nothing may be lost"
 texts=()
-for _ in $(seq 1000); do texts+=("If the connection is lost, the server tries again."); done
+for _ in $(seq 250); do texts+=("If the connection is lost, the server tries again."); done
 # The caller is a container of its own: one inside the server's would be ended together with it.
 beside=$network
 [[ $network == host ]] || beside=container:$name
 "${engine[@]}" run --rm "${locked_down[@]}" --network "$beside" ${run_flags[@]+"${run_flags[@]}"} \
     "$image" translate --max-output-tokens 40 "${texts[@]}" > "$answers" &
 call=$!
-until [[ $(running) != 0 ]]; do kill -0 $call || fail "the call ended before the stop"; done
+until rows=$(running) && [[ $rows =~ ^[1-9] ]]; do kill -0 $call || fail "the call ended before the stop"; done
+say "SIGTERM while $rows rows run"
 "${engine[@]}" stop --time 40 "$name" >/dev/null
-wait $call || fail "the running call failed"
+wait $call || { "${engine[@]}" logs "$name" >&2; fail "the running call failed"; }
 [[ $(wc -l < "$answers") == ${#texts[@]} ]] || fail "the running call lost texts"
 status=$("${engine[@]}" inspect --format '{{.State.ExitCode}}' "$name")
 [[ $status == 0 ]] || { "${engine[@]}" logs "$name" >&2; fail "exit status $status after SIGTERM"; }
