@@ -60,7 +60,7 @@ def test_log_probabilities_are_those_of_a_distribution(graphs: Graphs) -> None:
 
 
 def test_scorer_reads_a_target_as_steps_do(graphs: Graphs) -> None:
-    bound = {"fp32": 2e-5, "int8": 0.05}[graphs.precision]
+    bound = {"fp32": 2e-5, "int8": 0.1}[graphs.precision]
     check_scoring(graphs.runner(), bound).require()
 
 

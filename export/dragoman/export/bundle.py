@@ -15,7 +15,7 @@ from typing import Any
 from dragoman.engine.bundle import FORMAT_VERSION, MANIFEST, TOKENIZER
 from dragoman.export.certificate import Check
 from dragoman.export.graphs import ExportError
-from dragoman.training.tokenizer import file_sha256
+from dragoman.training.tokenizer import UNK_ID, file_sha256
 from dragoman.transformer import TransformerConfig
 
 LICENSE = "LICENSE"
@@ -96,7 +96,12 @@ def write_manifest(
         "target_language_code": description.target_language_code,
         "precision": precision,
         "architecture": _architecture(config),
-        "tokens": {"pad": config.pad_id, "unk": 1, "bos": config.bos_id, "eos": config.eos_id},
+        "tokens": {
+            "pad": config.pad_id,
+            "unk": UNK_ID,
+            "bos": config.bos_id,
+            "eos": config.eos_id,
+        },
         "limits": {
             "max_source_tokens": config.max_positions,
             "max_target_tokens": config.max_positions,

@@ -46,7 +46,7 @@ Report = Callable[[str], None]
 
 # Bytes of one element of a matrix, and how far reading a target may be from stepping through it.
 _WIDTHS: dict[Precision, int] = {"int8": 1, "fp32": 4}
-_SCORING_BOUNDS: dict[Precision, float] = {"int8": 0.05, "fp32": 1e-3}
+_SCORING_BOUNDS: dict[Precision, float] = {"int8": 0.5, "fp32": 1e-3}
 
 
 @dataclass(frozen=True, slots=True)
