@@ -6,7 +6,7 @@ quantisation takes one scale from the whole batch. Sums are exact integers in wh
 are taken.
 
 Why no scale for each row, which needs no calibration: it costs five nodes more a product and a pass
-over all logits (a third of a step's time at one row of a small model), and buys little. On dev
+over all logits (a sixth of a step's time at one row of a small model), and buys little. On dev
 text, root mean square difference from fp32 of a token's log-probability, `small` in training:
 fixed scales 0.053, fixed scales and balanced channels (`equalization`) 0.045, scales by row with
 plain seven-bit weights 0.052, scales by row with this module's weights 0.039.
@@ -106,7 +106,7 @@ class IntegerEmbedding(Embedding):
     """The embedding matrix as int8 [vocabulary, d_model] with one scale a token.
 
     A token's values lie side by side: looked up across the other layout, each would be a cache
-    miss, and 32 tokens of a 32k vocabulary would take a fifth of the projection's time. The
+    miss, and 32 tokens of a 32k vocabulary would take a quarter of the projection's time. The
     projection doesn't care, since it lays its matrix out anew when it is loaded.
 
     The scales hold the factor sqrt(d_model) of looking a token up; the projection takes it back.
