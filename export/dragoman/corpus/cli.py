@@ -33,7 +33,7 @@ def build(
         int | None, typer.Option(min=1, help="Build from so many of the packages.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="Directory to write [default: corpus/PAIR].")
+        Path | None, typer.Option(help="Directory to write (default: corpus/PAIR).")
     ] = None,
     packages: Annotated[
         Path | None,
@@ -65,10 +65,10 @@ def build(
 def list_packages(
     pair: PairArgument,
     output: Annotated[
-        Path | None, typer.Option(help="File to write [default: standard output].")
+        Path | None, typer.Option(help="File to write (default: standard output).")
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help="Directory of apt's lists [default: corpus/PAIR/apt].")
+        Path | None, typer.Option(help="Directory of apt's lists (default: corpus/PAIR/apt).")
     ] = None,
 ) -> None:
     """Find the packages that are translated into a language, as a recipe for `build`."""

@@ -22,16 +22,16 @@ def export(
         Path | None, typer.Option(help="TSV of sentence pairs to certify int8 with.")
     ] = None,
     precision: Annotated[
-        Precision | None, typer.Option(help="[default: int8 with --dev, fp32 without]")
+        Precision | None, typer.Option(help="(default: int8 with --dev, fp32 without)")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Name of the model [default: the bundle's directory].")
+        str | None, typer.Option(help="Name of the model (default: the bundle's directory).")
     ] = None,
     source_language: Annotated[
-        str | None, typer.Option(help="BCP-47 code [default: the recipe's].")
+        str | None, typer.Option(help="BCP-47 code (default: the recipe's).")
     ] = None,
     target_language: Annotated[
-        str | None, typer.Option(help="BCP-47 code [default: the recipe's].")
+        str | None, typer.Option(help="BCP-47 code (default: the recipe's).")
     ] = None,
     license: Annotated[  # noqa: A002 - the option's name
         Path | None, typer.Option(help="Licence text with an SPDX-License-Identifier line.")

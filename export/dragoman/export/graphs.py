@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -135,6 +136,8 @@ def _trace(module: nn.Module, signature: Signature) -> ir.Model:
     dimensions = {name: torch.export.Dim(name) for name in _EXAMPLE_SIZES}
     dynamic = [spec.dynamic(dimensions) for spec in signature.inputs.values()]
     variadic = tuple(spec.dynamic(dimensions) for spec in signature.layer_inputs.values())
+    # It would tell of every operator of an image library that is not installed.
+    logging.getLogger("torch.onnx._internal.exporter._registration").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         # The tracer of this torch release uses a name of its own that it has deprecated, and
         # warns where one dimension belongs to several inputs, which is what is meant here.

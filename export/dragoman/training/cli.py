@@ -20,7 +20,7 @@ from dragoman.transformer import ConfigError
 def train(
     config: Annotated[Path, typer.Argument(help="The recipe, a TOML file.")],
     output: Annotated[
-        Path | None, typer.Option(help="Directory of the run [default: runs/<recipe name>].")
+        Path | None, typer.Option(help="Directory of the run (default: runs/<recipe name>).")
     ] = None,
     start_from: Annotated[
         Path | None,
