@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
@@ -25,7 +25,7 @@ _HOST: Final = "127.0.0.1"
 
 
 @contextmanager
-def serving(bundle: Path) -> Iterator[str]:
+def serving(bundle: Path, flags: Sequence[str] = ()) -> Iterator[str]:
     """Serve a bundle on a free loopback port, in a process of its own, until the block ends.
 
     Settings of the environment do not apply to it.
@@ -37,7 +37,7 @@ def serving(bundle: Path) -> Iterator[str]:
         EvaluationError: it does not start; the message is the server's.
     """
     command = [sys.executable, "-m", "dragoman.server", "--host", _HOST, "--bundle", str(bundle)]
-    settings = ["--log-format", "json", "--log-level", "info", *_FLAGS]
+    settings = ["--log-format", "json", "--log-level", "info", *_FLAGS, *flags]
     clean = {key: value for key, value in os.environ.items() if not key.startswith("DRAGOMAN_")}
     with (
         _ended_by_sigterm(),
