@@ -23,10 +23,15 @@ class Dragoman:
     name = "Dragoman int8"
 
     def __init__(self, bundle: Path, threads: int) -> None:
-        options = EngineOptions(
-            max_rows=32, max_queued=10_000, decoder_threads=threads, encoder_threads=threads
-        )
         # Sources come again in every round: kept ones would be no measure of the encoder.
+        options = EngineOptions(
+            max_rows=32,
+            max_queued=10_000,
+            decoder_threads=threads,
+            encoder_threads=threads,
+            source_cache_bytes=0,
+            prefix_cache_bytes=0,
+        )
         self.engine = Engine.load(bundle, options)
         self.engine.start()
 
