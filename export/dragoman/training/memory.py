@@ -12,8 +12,8 @@ _GROW_BY = 64 * 2**20
 def keep_freed_memory() -> bool:
     """Tell glibc's allocator to keep what is freed, and to map no block on its own.
 
-    Otherwise every large tensor is mapped, zeroed page by page and unmapped again: a sixth of a
-    step's processor time. Returns false where the C library has no such switch.
+    Otherwise every large tensor is mapped, zeroed page by page and unmapped again in each step.
+    Returns false where the C library has no such switch.
     """
     switch = getattr(ctypes.CDLL(None), "mallopt", None)
     if switch is None:
