@@ -207,6 +207,21 @@ def test_a_fault_in_the_middle_ends_what_runs(
     assert statistics.slots_created == statistics.slots_released > 0
 
 
+def test_who_has_the_answer_finds_its_steps_counted(load: Load, solo: Solo) -> None:
+    engine = load()
+    engine.start()
+    request = translations(engine, 1)[0]
+    seen: list[tuple[int, int]] = []
+
+    def note(event: Event) -> None:
+        statistics = engine.statistics()
+        seen.append((statistics.steps, statistics.running_rows))
+
+    engine.submit(request, note)
+    engine.stop(drain=True)
+    assert seen == [(len(solo.translate(request).log_probabilities), 0)]
+
+
 def test_a_callback_may_cancel_and_submit(load: Load, solo: Solo) -> None:
     engine = load()
     request = translations(engine, 1)[0]

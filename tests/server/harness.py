@@ -143,6 +143,11 @@ class Hosted:
 
         assert eventually(lambda: not any(busy())), busy()
 
+    def steps_at_rest(self) -> int:
+        """The steps computed so far, once what earlier tests called off has left the batch."""
+        self.assert_at_rest()
+        return self.engine.statistics().steps
+
 
 @contextmanager
 def hosted(settings: Config, load_engine: LoadEngine = Engine.load) -> Iterator[Hosted]:

@@ -317,7 +317,7 @@ OUT_OF_BOUNDS: list[tuple[Wire, str, str]] = [
 def test_what_is_out_of_bounds_is_named(
     server: Hosted, wire: Wire, field: str, message: str
 ) -> None:
-    steps = server.engine.statistics().steps
+    steps = server.steps_at_rest()
     refusals = (
         failure(lambda: server.translate("one", decoding_options=wire)),
         failure(lambda: server.stream("one", decoding_options=wire)),

@@ -46,7 +46,7 @@ def test_as_many_translations_as_contents_in_the_same_order(server: Hosted) -> N
 
 
 def test_blank_texts_come_back_as_they_are_without_the_model(server: Hosted) -> None:
-    steps = server.engine.statistics().steps
+    steps = server.steps_at_rest()
     blanks = ["", " ", "\n", "\t \r\n\u2028 \u00a0"]
     response = server.translate(*blanks)
     assert [translation.text for translation in response.translations] == blanks
@@ -170,7 +170,7 @@ def test_what_is_out_of_bounds_is_named(
     server: Hosted, fields: dict[str, object], field: str, message: str
 ) -> None:
     contents = fields.pop("contents")
-    steps = server.engine.statistics().steps
+    steps = server.steps_at_rest()
     refused = failure(lambda: server.translate(*contents, **fields))  # type: ignore[misc]
     assert refused.code == "INVALID_ARGUMENT"
     assert refused.reason == "INVALID_FIELD"

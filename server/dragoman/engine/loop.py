@@ -61,9 +61,11 @@ class StepLoop:
         active = self._rows.compact()
         if active:
             started = self.busy_since = self._clock()
-            self._update(self._run(active))
-            self.busy_since = None
+            step = self._run(active)
+            # Counted before its answers go out: who has an answer finds its steps counted.
             self.steps += 1
+            self._update(step)
+            self.busy_since = None
             self._observer.step(active, self._clock() - started)
         return active > 0
 
