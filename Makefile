@@ -16,6 +16,10 @@ KEY := $(shell { pwd; cat pyproject.toml constraints.txt; } | cksum | cut -d' ' 
 SERVER := $(VENV)/server-$(KEY)
 DEV := $(VENV)/dev-$(KEY)
 
+# The engines that `make bench` compares with come on top.
+PEERS_KEY := $(shell { echo $(KEY); cat benchmarks/peers/*.txt; } | cksum | cut -d' ' -f1)
+PEERS := $(VENV)/peers-$(PEERS_KEY)
+
 # ONNX Runtime's builds report usage to their maker unless told not to.
 export ORT_DISABLE_TELEMETRY := 1
 
@@ -44,8 +48,8 @@ format: $(DEV) ## put all sources into the one style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(DEV) ## measure the service beside its engine: tokens per second, latency
-	$(BIN)/python benchmarks/serving.py $(ARGS)
+bench: $(PEERS) ## measure speed and memory, beside other engines (installed first): one table
+	$(BIN)/python -m benchmarks $(ARGS)
 
 train: $(DEV) ## train a model: make train CONFIG=my-model.toml
 	@test -n "$(CONFIG)" || { echo "name a recipe: make train CONFIG=my-model.toml" >&2; exit 2; }
@@ -71,3 +75,10 @@ $(SERVER): | $(BIN)/python
 $(DEV): | $(BIN)/python
 	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $(SERVER) $@
+
+$(PEERS): | $(DEV)
+	$(PIP) install --quiet --constraint constraints.txt --requirement benchmarks/peers/requirements.txt
+	rm -rf $(VENV)/optimum
+	$(PIP) install --quiet --no-deps --target $(VENV)/optimum --requirement benchmarks/peers/optimum.txt \
+		|| echo "optimum can't be installed: its rows will have no figures" >&2
+	@touch $@

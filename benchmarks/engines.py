@@ -1,159 +1,207 @@
-"""Our engine beside CTranslate2: the same weights, sentences, cores and rounds.
+"""Our engine beside others: the same weights, sentences and core, in interleaved rounds.
 
-    python -m benchmarks.engines CHECKPOINT [--rounds 7] [--threads 1] [--json FILE]
+    python -m benchmarks.engines [--rounds N] [--quick] [--json FILE]
 
-Model (a) is the checkpoint, with real sentences of the dev set; model (b) has the paper's `base`
-shape, random weights, and 32 tokens in and out. Rounds alternate between the engines; a cell is
-the median of the rounds' own ratios, ours divided by theirs: below 1, we need less time.
+Each engine runs in a process of its own, with one thread for each graph, and all of them are bound
+to the same one core, so that no second thread of anybody's is work for nothing. A round lets one
+engine after the other do the same jobs; what is compared are seconds (or tokens a second) for each
+output token, and a figure is the median of the rounds' own ratios. It is taken by wall clock and by
+the engines' processor time; the bar judges the less favourable of the two.
+
+Against CTranslate2 int8 on (a), the default bundle, and (b), the paper's `base` shape with random
+weights and 32 tokens in and out; against `transformers` and `optimum` (ONNX), float32, on (b).
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import random
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
+from typing import Literal
 
-import sentencepiece
+from benchmarks.jobs import LENGTH, Job, dev_sources, random_sources
+from benchmarks.machine import pin
+from benchmarks.models import DEFAULT_BUNDLE, ModelName
+from benchmarks.options import Options, command
+from benchmarks.peers.process import PeerError, Run, Worker
+from benchmarks.rows import Row
+from dragoman.engine.bundle import TOKENIZER
 
-from benchmarks.models import random_base, trained
-from benchmarks.peers.ctranslate2_engine import CTranslate2, Job, cpu_and_wall
-from benchmarks.peers.dragoman_engine import Dragoman
+OURS = "dragoman"
+LEAST_AGREEMENT = 0.5
+CTRANSLATE2 = "ctranslate2"
+NAMES = {
+    CTRANSLATE2: "CTranslate2 int8",
+    "transformers": "transformers fp32",
+    "optimum": "optimum (ONNX) fp32",
+}
 
-DEV = Path(__file__).parent / "data" / "dev.tsv"
-LENGTH = 32
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One line of the table: jobs that are run one after the other.
 
-class Peer(Protocol):
-    """An engine under test."""
+    Attributes:
+        better: "lower" compares times, "higher" tokens a second.
+    """
 
     name: str
-
-    def run(self, job: Job) -> int:
-        """Decode; return the number of output tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """One line of the table: jobs that are run one after the other."""
-
-    name: str
-    model: str
     jobs: list[Job]
+    bar: float | None = None
+    aim: float | None = None
+    better: Literal["lower", "higher"] = "lower"
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Processor seconds, wall-clock seconds and output tokens."""
-
-    cpu: float
-    wall: float
-    tokens: int
-
-
-def main() -> None:
-    """Run all measures and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    pairs = {
-        "a": trained(arguments.checkpoint),
-        "b": random_base(arguments.checkpoint / "tokenizer.model"),
-    }
-    peers: dict[str, tuple[Peer, Peer]] = {
-        name: (
-            Dragoman(pair.bundle, arguments.threads),
-            CTranslate2(pair.ctranslate2, arguments.threads),
-        )
-        for name, pair in pairs.items()
-    }
-    rows = [
-        measure_row(measure, peers[measure.model], arguments.rounds)
-        for measure in measures(arguments.checkpoint / "tokenizer.model")
-    ]
-    print_table(rows)
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(rows, indent=2), encoding="utf-8")
+def measure(options: Options) -> list[Row]:
+    """Give all rows."""
+    pin(1)
+    rounds, few = options.pick_rounds(7), options.pick_rounds(3)
+    real, forced = dev_comparisons(options.quick), random_comparisons(options.quick)
+    rows = compare("b", CTRANSLATE2, forced, rounds) + compare("a", CTRANSLATE2, real, rounds)
+    for peer in ("transformers", "optimum"):
+        plain = [Comparison(name=each.name, jobs=each.jobs[:2]) for each in forced]
+        rows += compare("b", peer, plain, few)
+    return rows
 
 
-def measures(tokenizer: Path) -> list[Measure]:
-    """The lines of the table."""
-    random_sources = _random_sources(24)
-    single = [Job([source], forced_tokens=LENGTH) for source in random_sources[:6]]
-    beams = [Job([source], beam_size=4, forced_tokens=LENGTH) for source in random_sources[:4]]
-    eights = [Job(random_sources[start : start + 8], forced_tokens=LENGTH) for start in (0, 8)]
-    dev = _dev_sources(tokenizer, 256)
+def random_comparisons(quick: bool) -> list[Comparison]:
+    """Give the lines on model (b)."""
+    sources = random_sources(24)
+    count = 1 if quick else 6
     return [
-        Measure("one sentence, greedy", "b", single),
-        Measure("one sentence, beam 4", "b", beams),
-        Measure("eight rows, greedy", "b", eights),
-        Measure("one sentence, greedy", "a", [Job([source]) for source in dev[:48]]),
-        Measure("one sentence, beam 4", "a", [Job([source], beam_size=4) for source in dev[:24]]),
-        Measure("dev set, greedy, batch 32", "a", [Job(dev)]),
-        Measure("dev set, beam 4, batch 32", "a", [Job(dev, beam_size=4)]),
+        Comparison(
+            name="one sentence, greedy",
+            jobs=[Job([source], forced_tokens=LENGTH) for source in sources[:count]],
+            bar=0.6,
+            aim=0.4,
+        ),
+        Comparison(
+            name="one sentence, beam 4",
+            jobs=[Job([source], 4, forced_tokens=LENGTH) for source in sources[: min(count, 4)]],
+            bar=0.8,
+            aim=0.6,
+        ),
+        Comparison(
+            name="eight rows, greedy",
+            jobs=[Job(sources[at : at + 8], forced_tokens=LENGTH) for at in (0, 8)],
+            bar=0.85,
+            aim=0.65,
+        ),
     ]
 
 
-def measure_row(measure: Measure, peers: tuple[Peer, Peer], rounds: int) -> dict[str, object]:
-    """Run one measure in interleaved rounds."""
-    runs: tuple[list[Run], list[Run]] = ([], [])
-    for _ in range(rounds + 1):
-        for peer, kept in zip(peers, runs, strict=True):
-            kept.append(run_jobs(peer, measure.jobs))
+def dev_comparisons(quick: bool) -> list[Comparison]:
+    """Give the lines on model (a), sentences of the dev set."""
+    sources = dev_sources(DEFAULT_BUNDLE / TOKENIZER, 32 if quick else 256)
+    singles = sources[: 4 if quick else 48]
+    return [
+        Comparison(name="one sentence, greedy", jobs=[Job([source]) for source in singles]),
+        Comparison(name="one sentence, beam 4", jobs=[Job([source], 4) for source in singles[:24]]),
+        Comparison(
+            name="dev set, greedy, batch 32: tokens/s",
+            jobs=[Job(sources)],
+            bar=1.0,
+            aim=1.3,
+            better="higher",
+        ),
+        Comparison(
+            name="dev set, beam 4, batch 32: tokens/s",
+            jobs=[Job(sources, 4)],
+            bar=1.0,
+            aim=1.3,
+            better="higher",
+        ),
+    ]
+
+
+def compare(
+    model: ModelName, peer: str, comparisons: Sequence[Comparison], rounds: int
+) -> list[Row]:
+    """Measure lines against one peer; a peer that can't be had gives lines without figures."""
+    with ExitStack() as stack:
+        try:
+            workers = [stack.enter_context(Worker(name, model)) for name in (OURS, peer)]
+            return [_row(model, peer, each, workers, rounds) for each in comparisons]
+        except PeerError as error:
+            note = f"{NAMES.get(peer, peer)}: {error}"
+            return [_empty_row(model, peer, each, note) for each in comparisons]
+
+
+def _empty_row(model: ModelName, peer: str, comparison: Comparison, note: str) -> Row:
+    return Row(
+        measure=comparison.name,
+        model=model,
+        against=NAMES[peer],
+        figure=None,
+        bar=comparison.bar,
+        aim=comparison.aim,
+        better=comparison.better,
+        note=note,
+    )
+
+
+def _row(
+    model: ModelName, peer: str, comparison: Comparison, workers: list[Worker], rounds: int
+) -> Row:
+    runs: list[list[Run]] = [[], []]
     # The first round warms up.
+    for _ in range(rounds + 1):
+        for worker, kept in zip(workers, runs, strict=True):
+            kept.append(joined([worker.run(job) for job in comparison.jobs]))
     ours, theirs = runs[0][1:], runs[1][1:]
-
-    def ratio(of: Callable[[Run], float]) -> float:
-        return statistics.median(of(a) / of(b) for a, b in zip(ours, theirs, strict=True))
-
-    return {
-        "measure": measure.name,
-        "model": measure.model,
-        "wall_ratio": ratio(lambda run: run.wall / run.tokens),
-        "cpu_ratio": ratio(lambda run: run.cpu / run.tokens),
-        "tokens_per_second": statistics.median(run.tokens / run.wall for run in ours),
-        "peer_tokens_per_second": statistics.median(run.tokens / run.wall for run in theirs),
-    }
-
-
-def run_jobs(peer: Peer, jobs: list[Job]) -> Run:
-    """Run jobs one after the other."""
-    cpu, wall = cpu_and_wall()
-    tokens = sum(peer.run(job) for job in jobs)
-    cpu_after, wall_after = cpu_and_wall()
-    return Run(cpu_after - cpu, wall_after - wall, tokens)
-
-
-def print_table(rows: list[dict[str, object]]) -> None:
-    """Print the ratios as a Markdown table."""
-    print("| measure | model | time against CTranslate2 int8 | processor time | tokens/s |")
-    print("|---|---|---|---|---|")
-    for row in rows:
-        print(
-            f"| {row['measure']} | {row['model']} | {row['wall_ratio']:.2f} x "
-            f"| {row['cpu_ratio']:.2f} x | {row['tokens_per_second']:,.0f} |"
-        )
+    wall = paired(ours, theirs, lambda run: run.wall / run.tokens, comparison.better)
+    cpu = paired(ours, theirs, lambda run: run.cpu / run.tokens, comparison.better)
+    worse = max if comparison.better == "lower" else min
+    same = agreement(ours[0], theirs[0])
+    if model == "a" and same < LEAST_AGREEMENT:
+        raise PeerError(f"only {same:.0%} of its translations are ours: not the same model")
+    return Row(
+        measure=comparison.name,
+        model=model,
+        against=NAMES[peer],
+        figure=worse(wall, cpu),
+        bar=comparison.bar,
+        aim=comparison.aim,
+        better=comparison.better,
+        wall=wall,
+        cpu=cpu,
+        note=f"{same:.0%} of the translations are the same" if model == "a" else "",
+        details={
+            "rounds": rounds,
+            "tokens_per_second": statistics.median(run.tokens / run.wall for run in ours),
+            "peer_tokens_per_second": statistics.median(run.tokens / run.wall for run in theirs),
+            "same_outputs": same,
+            "sentences": len(ours[0].outputs),
+        },
+    )
 
 
-def _random_sources(count: int) -> list[tuple[int, ...]]:
-    generator = random.Random(1)
-    ids = range(4, 8_000)
-    return [(*generator.choices(ids, k=LENGTH - 1), 3) for _ in range(count)]
+def joined(runs: Sequence[Run]) -> Run:
+    """Add the runs of a round up."""
+    return Run(
+        sum(run.cpu for run in runs),
+        sum(run.wall for run in runs),
+        [output for run in runs for output in run.outputs],
+    )
 
 
-def _dev_sources(tokenizer: Path, count: int) -> list[tuple[int, ...]]:
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
-    texts = [line.split("\t")[0] for line in DEV.read_text(encoding="utf-8").splitlines()]
-    sources = [(*processor.encode(text), 3) for text in texts]
-    return [source for source in sources if len(source) <= 200][:count]
+def paired(
+    ours: Sequence[Run],
+    theirs: Sequence[Run],
+    cost: Callable[[Run], float],
+    better: Literal["lower", "higher"],
+) -> float:
+    """Give the median over the rounds of our cost by theirs, or of its inverse."""
+    ratio = statistics.median(cost(a) / cost(b) for a, b in zip(ours, theirs, strict=True))
+    return ratio if better == "lower" else 1 / ratio
+
+
+def agreement(ours: Run, theirs: Run) -> float:
+    """Give the share of sentences for which both gave the same tokens."""
+    pairs = list(zip(ours.outputs, theirs.outputs, strict=True))
+    return sum(a == b for a, b in pairs) / len(pairs)
 
 
 if __name__ == "__main__":
-    main()
+    command(measure, __doc__)

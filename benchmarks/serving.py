@@ -1,31 +1,42 @@
 """The service beside its engine: the same texts, closed loops of 1, 8 and 32 callers, greedy.
 
-The server runs in a process of its own and the callers in this one; the engine runs in this one
-too, called directly. Rounds alternate between the two, so that a noisy machine hits both.
+    python -m benchmarks.serving [--rounds N] [--quick] [--json FILE]
 
-    python benchmarks/serving.py [--bundle DIR] [--sentences 256] [--rounds 5] [--json FILE]
+The server runs in a process of its own and the callers, through the SDK, in this one; the engine
+runs in this one too, called directly. Rounds alternate between the two, so that a noisy machine
+hits both, and a figure is the median of the rounds' own ratios of output tokens a second.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import queue
 import statistics
 import time
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from importlib.resources import files
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
+from benchmarks.jobs import dev_texts
+from benchmarks.load.latency import percentile
+from benchmarks.machine import pin
+from benchmarks.models import DEFAULT_BUNDLE
+from benchmarks.options import Options, command
+from benchmarks.rows import Row
 from dragoman.client import AsyncClient
-from dragoman.engine import Engine, EngineOptions, Event, Finished, TranslationRequest
+from dragoman.engine import (
+    Engine,
+    EngineOptions,
+    Event,
+    Finished,
+    TranslationRequest,
+    TranslationResult,
+)
 from dragoman.evaluation.serving import serving
 
 CALLERS = (1, 8, 32)
 NO_CACHES = ("--source-cache-bytes", "0", "--prefix-cache-bytes", "0")
-DEV = Path(__file__).parent / "data" / "dev.tsv"
+_JUDGED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,45 +48,25 @@ class Figures:
     p99_ms: float
 
 
-def main() -> None:
-    """Run the rounds and print medians."""
-    arguments = parse_arguments()
-    texts = read_texts(arguments.sentences)
+def measure(options: Options) -> list[Row]:
+    """Give a row for each number of callers."""
+    pin(2)
+    texts = dev_texts()[: 32 if options.quick else 256]
     # The same texts come in every round: what is kept of them would leave the encoder idle.
-    options = EngineOptions(source_cache_bytes=0, prefix_cache_bytes=0)
-    engine = Engine.load(arguments.bundle, options)
+    engine = Engine.load(DEFAULT_BUNDLE, EngineOptions(source_cache_bytes=0, prefix_cache_bytes=0))
     engine.start()
-    runs: dict[tuple[str, int], list[Figures]] = {}
-    with serving(arguments.bundle, NO_CACHES) as address:
-        for _ in range(arguments.rounds + 1):
-            for callers in CALLERS:
-                run = run_engine(engine, texts, callers)
-                runs.setdefault(("engine", callers), []).append(run)
-                run = asyncio.run(run_service(address, texts, callers))
-                runs.setdefault(("service", callers), []).append(run)
+    runs: dict[int, list[tuple[Figures, Figures]]] = {callers: [] for callers in CALLERS}
+    with serving(DEFAULT_BUNDLE, NO_CACHES) as address:
+        # The first round warms both up.
+        for _ in range(options.pick_rounds(5) + 1):
+            for callers, pairs in runs.items():
+                direct = run_engine(engine, texts, callers)
+                pairs.append((direct, asyncio.run(run_service(address, texts, callers))))
     engine.stop()
-    # The first round warms both up.
-    report({key: values[1:] for key, values in runs.items()}, arguments.json)
+    return [_row(callers, pairs[1:]) for callers, pairs in runs.items()]
 
 
-def parse_arguments() -> argparse.Namespace:
-    """Read the flags."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    default = Path(str(files("dragoman.server") / "models" / "en-de"))
-    parser.add_argument("--bundle", type=Path, default=default)
-    parser.add_argument("--sentences", type=int, default=256)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    return parser.parse_args()
-
-
-def read_texts(count: int) -> list[str]:
-    """Give the first sources of the dev set."""
-    lines = DEV.read_text(encoding="utf-8").splitlines()
-    return [line.split("\t")[0] for line in lines[:count]]
-
-
-def run_engine(engine: Engine, texts: list[str], callers: int) -> Figures:
+def run_engine(engine: Engine, texts: Sequence[str], callers: int) -> Figures:
     """Keep `callers` requests in the engine until all texts are through."""
     begun: dict[int, float] = {}
     ended: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
@@ -84,9 +75,9 @@ def run_engine(engine: Engine, texts: list[str], callers: int) -> Figures:
 
     def submit(place: int) -> None:
         def on_event(event: Event) -> None:
-            if not isinstance(event, Finished):
+            if not isinstance(event, Finished) or not isinstance(event.result, TranslationResult):
                 raise TypeError(event)
-            ids = event.result.hypotheses[0].token_ids  # type: ignore[union-attr]
+            ids = event.result.hypotheses[0].token_ids
             ended.put((place, len(ids)))
             engine.tokenizer.decode(ids)
 
@@ -107,7 +98,7 @@ def run_engine(engine: Engine, texts: list[str], callers: int) -> Figures:
     return figures(tokens, time.perf_counter() - started, latencies)
 
 
-async def run_service(address: str, texts: list[str], callers: int) -> Figures:
+async def run_service(address: str, texts: Sequence[str], callers: int) -> Figures:
     """Let `callers` tasks translate text after text until all are through."""
     latencies: list[float] = []
     tokens = 0
@@ -130,33 +121,33 @@ async def run_service(address: str, texts: list[str], callers: int) -> Figures:
 
 def figures(tokens: int, seconds: float, latencies: Iterable[float]) -> Figures:
     """Sum a run up."""
-    sorted_ms = sorted(latency * 1000 for latency in latencies)
-    p99 = sorted_ms[min(len(sorted_ms) - 1, int(0.99 * len(sorted_ms)))]
-    return Figures(tokens / seconds, statistics.median(sorted_ms), p99)
+    milliseconds = [latency * 1000 for latency in latencies]
+    return Figures(
+        tokens / seconds, statistics.median(milliseconds), percentile(milliseconds, 0.99)
+    )
 
 
-def report(runs: dict[tuple[str, int], list[Figures]], path: Path | None) -> None:
-    """Print medians over the rounds, and the median of the rounds' own ratios."""
-    print(f"{'callers':>7}  {'':8} {'tokens/s':>9} {'median ms':>10} {'p99 ms':>8}")
-    for callers in CALLERS:
-        for kind in ("engine", "service"):
-            rounds = runs[kind, callers]
-            speed, median, p99 = (
-                statistics.median(getattr(run, name) for run in rounds)
-                for name in ("tokens_per_second", "median_ms", "p99_ms")
-            )
-            print(f"{callers:>7}  {kind:8} {speed:>9,.0f} {median:>10.1f} {p99:>8.1f}")
-        ratio = statistics.median(
-            service.tokens_per_second / engine.tokens_per_second
-            for service, engine in zip(
-                runs["service", callers], runs["engine", callers], strict=True
-            )
-        )
-        print(f"{callers:>7}  service / engine, tokens/s: {ratio:.2f}")
-    if path is not None:
-        rows = {f"{kind}-{n}": [asdict(run) for run in v] for (kind, n), v in runs.items()}
-        path.write_text(json.dumps(rows, indent=2), encoding="utf-8")
+def _row(callers: int, pairs: Sequence[tuple[Figures, Figures]]) -> Row:
+    ratios = [service.tokens_per_second / direct.tokens_per_second for direct, service in pairs]
+    return Row(
+        measure=f"service, {callers} callers at a time, greedy: tokens/s",
+        model="a",
+        against="the engine, called directly",
+        figure=statistics.median(ratios),
+        bar=0.87 if callers == _JUDGED else None,
+        better="higher",
+        details={
+            "rounds": len(pairs),
+            "engine": _medians([direct for direct, _ in pairs]),
+            "service": _medians([service for _, service in pairs]),
+        },
+    )
+
+
+def _medians(runs: Sequence[Figures]) -> dict[str, Any]:
+    names = [each.name for each in fields(Figures)]
+    return {name: statistics.median(asdict(run)[name] for run in runs) for name in names}
 
 
 if __name__ == "__main__":
-    main()
+    command(measure, __doc__)

@@ -1,1 +1,1 @@
-"""Other engines, run on the same weights and sentences as ours."""
+"""Other engines, and ours, run on the same weights and sentences, each in a process of its own."""

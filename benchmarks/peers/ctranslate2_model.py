@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import ctranslate2
-import sentencepiece
 import torch
 from ctranslate2.specs import common_spec
 from torch import nn
@@ -14,13 +13,14 @@ from torch import nn
 from dragoman.transformer import MultiHeadAttention, Transformer
 
 
-def write_ctranslate2(model: Transformer, tokenizer: Path | None, path: Path) -> None:
+def write_ctranslate2(model: Transformer, path: Path) -> None:
     """Convert `model` into a CTranslate2 directory in float32; loading it quantises.
+
+    The pieces of its vocabulary are the numbers of the tokens, beside the four special ones.
 
     Args:
         model: Any configuration.
-        tokenizer: Names the vocabulary; None numbers it ("0", "1", ...), for random weights.
-        path: The directory; it must not exist.
+        path: The directory.
     """
     config = model.config
     spec = ctranslate2.specs.TransformerSpec.from_config(
@@ -29,7 +29,7 @@ def write_ctranslate2(model: Transformer, tokenizer: Path | None, path: Path) ->
         pre_norm=config.norm == "pre",
         activation=common_spec.Activation.RELU,
     )
-    pieces = _pieces(tokenizer, config.vocabulary_size)
+    pieces = _pieces(config.vocabulary_size)
     spec.register_source_vocabulary(pieces)
     spec.register_target_vocabulary(pieces)
     spec.config.bos_token, spec.config.eos_token = pieces[config.bos_id], pieces[config.eos_id]
@@ -38,15 +38,12 @@ def write_ctranslate2(model: Transformer, tokenizer: Path | None, path: Path) ->
     _stack(spec.decoder, model, model.decoder)
     spec.decoder.projection.weight = _array(model.embedding.weight)
     spec.validate()
-    path.mkdir(parents=True)
+    path.mkdir(parents=True, exist_ok=True)
     spec.save(str(path))
 
 
-def _pieces(tokenizer: Path | None, size: int) -> list[str]:
-    if tokenizer is None:
-        return ["<pad>", "<unk>", "<s>", "</s>", *(str(number) for number in range(4, size))]
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
-    return [processor.id_to_piece(token) for token in range(size)]
+def _pieces(size: int) -> list[str]:
+    return ["<pad>", "<unk>", "<s>", "</s>", *(str(number) for number in range(4, size))]
 
 
 def _stack(spec: Any, model: Transformer, stack: Any) -> None:

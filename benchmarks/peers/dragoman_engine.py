@@ -5,7 +5,8 @@ from __future__ import annotations
 import queue
 from pathlib import Path
 
-from benchmarks.peers.ctranslate2_engine import Job
+from benchmarks.jobs import Job
+from benchmarks.models import ModelName, bundle
 from dragoman.engine import (
     DecodingOptions,
     Engine,
@@ -17,12 +18,15 @@ from dragoman.engine import (
 )
 
 
+def open_engine(model: ModelName, threads: int) -> Dragoman:
+    """Load our engine with a model's bundle."""
+    return Dragoman(bundle(model), threads)
+
+
 class Dragoman:
     """The engine alone, no server; `threads` for each of its graphs."""
 
-    name = "Dragoman int8"
-
-    def __init__(self, bundle: Path, threads: int) -> None:
+    def __init__(self, path: Path, threads: int) -> None:
         # Sources come again in every round: kept ones would be no measure of the encoder.
         options = EngineOptions(
             max_rows=32,
@@ -32,24 +36,32 @@ class Dragoman:
             source_cache_bytes=0,
             prefix_cache_bytes=0,
         )
-        self.engine = Engine.load(bundle, options)
+        self.engine = Engine.load(path, options)
         self.engine.start()
 
-    def run(self, job: Job) -> int:
-        """Decode and return the number of output tokens, EOS not counted."""
-        forced = job.forced_tokens
-        options = DecodingOptions(
-            beam_size=job.beam_size,
-            max_output_tokens=forced or job.max_tokens,
-            min_output_tokens=forced or 0,
-            length_penalty=0.6,
-        )
-        ended: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        for source in job.sources:
-            self.engine.submit(TranslationRequest(source, options=options), ended.put)
-        return sum(self._tokens(ended.get()) for _ in job.sources)
+    def run(self, job: Job) -> list[list[int]]:
+        """Decode; see `PeerEngine`."""
+        options = decoding_options(job)
+        ended: queue.SimpleQueue[tuple[int, Event]] = queue.SimpleQueue()
+        for place, source in enumerate(job.sources):
+            request = TranslationRequest(source, options=options)
+            self.engine.submit(request, lambda event, place=place: ended.put((place, event)))  # type: ignore[misc]
+        found = dict(ended.get() for _ in job.sources)
+        return [_tokens(found[place]) for place in range(len(job.sources))]
 
-    def _tokens(self, event: Event) -> int:
-        if not isinstance(event, Finished) or not isinstance(event.result, TranslationResult):
-            raise TypeError(event)
-        return len(event.result.hypotheses[0].token_ids)
+
+def decoding_options(job: Job) -> DecodingOptions:
+    """Give a job's options in our engine's terms."""
+    forced = job.forced_tokens
+    return DecodingOptions(
+        beam_size=job.beam_size,
+        max_output_tokens=forced or job.max_tokens,
+        min_output_tokens=forced or 0,
+        length_penalty=0.6,
+    )
+
+
+def _tokens(event: Event) -> list[int]:
+    if not isinstance(event, Finished) or not isinstance(event.result, TranslationResult):
+        raise TypeError(event)
+    return list(event.result.hypotheses[0].token_ids)
