@@ -1,0 +1,150 @@
+"""Running one variant: data, number of updates, the training process, its figures."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.recipes_dev import dev_loss, dev_outputs, scores
+from benchmarks.recipes_table import CurvePoint, Result
+from benchmarks.recipes_variants import Variant, run_settings
+from dragoman.training.batches import BatchStream
+from dragoman.training.checkpoint import load_model
+from dragoman.training.corpus import Pair
+from dragoman.training.packed import PackedCorpus, pack
+from dragoman.training.recipe import Recipe, load_recipe
+from dragoman.training.tokenizer import train_tokenizer
+
+_TRAIN = "import typer; from dragoman.training.cli import train; typer.run(train)"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What all variants share: the base recipe, its data, and how much of it each one sees."""
+
+    recipe: Path
+    train: Path
+    dev: Path
+    tokens: int
+    output: Path
+    threads: int = 1
+
+    def settings(self, variant: Variant) -> tuple[str, ...]:
+        """Return the variant's settings after those of the data."""
+        data = (f'data.train=["{self.train.resolve()}"]', f'data.dev="{self.dev.resolve()}"')
+        return (*data, *variant.settings)
+
+    def load(self, variant: Variant) -> Recipe:
+        """Return the variant as a recipe."""
+        settings = Variant(variant.name, "", self.settings(variant))
+        return load_recipe(self.recipe, settings.overrides())
+
+
+def run(plan: Plan, variant: Variant, rows: list[Pair]) -> Result:
+    """Train a variant from the start, anew where it was interrupted, and measure it."""
+    recipe = plan.load(variant)
+    tokenizer = tokenizer_for(plan, recipe)
+    corpus = pack(recipe.data, tokenizer, plan.output / "packed")
+    steps = steps_for(corpus, recipe, plan.tokens)
+    folder = plan.output / variant.name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "packed").symlink_to((plan.output / "packed").resolve())
+    settings = (
+        *plan.settings(variant),
+        f'tokenizer.path="{tokenizer.resolve()}"',
+        *run_settings(steps, plan.threads),
+    )
+    cpu, wall = _train(plan, folder, settings)
+    return _result(variant, folder, rows, cpu, wall)
+
+
+def steps_for(corpus: PackedCorpus, recipe: Recipe, tokens: int) -> int:
+    """Return after how many updates `tokens` target tokens have been seen."""
+    loop = recipe.training
+    stream = BatchStream(corpus, loop.batch_tokens, loop.seed, recipe.data.origin_weights)
+    lengths = corpus.target_lengths()
+    steps, seen = 0, 0
+    for epoch in count():
+        sizes = [int(lengths[rows].sum()) for rows in stream.epoch_batches(epoch)]
+        totals = seen + np.cumsum(sizes)
+        if totals[-1] >= tokens:
+            return steps + int(np.searchsorted(totals, tokens)) + 1
+        steps, seen = steps + len(sizes), int(totals[-1])
+    raise AssertionError("unreachable")
+
+
+def tokenizer_for(plan: Plan, recipe: Recipe) -> Path:
+    """Return the tokenizer of this size under the output folder, trained if it is missing."""
+    path = plan.output / f"tokenizer-{recipe.tokenizer.vocabulary_size}.model"
+    if not path.exists():
+        train_tokenizer(recipe.data.train, recipe.tokenizer, path)
+    return path
+
+
+def _train(plan: Plan, folder: Path, settings: tuple[str, ...]) -> tuple[float, float]:
+    """Return (processor seconds, wall seconds) of the whole training process."""
+    options = [part for setting in settings for part in ("--set", setting)]
+    command = [sys.executable, "-c", _TRAIN, str(plan.recipe), "--output", str(folder), *options]
+    return timed(command, plan.threads, folder / "train.log")
+
+
+def timed(command: list[str], threads: int, log_path: Path) -> tuple[float, float]:
+    """Run a command; return the (processor seconds, wall seconds) of it and its children.
+
+    Raises:
+        RuntimeError: It ended with an error.
+    """
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    started = time.monotonic()
+    with log_path.open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{command[0]} ended with {process.returncode}; see {log_path}")
+    return usage.ru_utime + usage.ru_stime, time.monotonic() - started
+
+
+def _result(variant: Variant, folder: Path, rows: list[Pair], cpu: float, wall: float) -> Result:
+    checkpoints = sorted(path for path in folder.glob("step-*") if path.is_dir())
+    curve = [_point(path, rows) for path in checkpoints]
+    model, _, _ = load_model(checkpoints[-1])
+    bleu, chrf = scores(dev_outputs(checkpoints[-1], rows), rows)
+    return Result(
+        name=variant.name,
+        question=variant.question,
+        settings=list(variant.settings),
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        updates=curve[-1].updates,
+        target_tokens=curve[-1].target_tokens,
+        loss_per_token=curve[-1].loss_per_token,
+        loss_per_character=curve[-1].loss_per_character,
+        bleu=bleu,
+        chrf=chrf,
+        processor_seconds=cpu,
+        wall_seconds=wall,
+        dev_rows=len(rows),
+        curve=curve,
+    )
+
+
+def _point(checkpoint: Path, rows: list[Pair]) -> CurvePoint:
+    _, _, facts = load_model(checkpoint)
+    progress = facts["progress"]
+    loss = dev_loss(checkpoint, rows)
+    return CurvePoint(
+        updates=progress["step"],
+        target_tokens=progress["target_tokens"],
+        seconds=progress["seconds"],
+        loss_per_token=loss.per_token,
+        loss_per_character=loss.per_character,
+    )

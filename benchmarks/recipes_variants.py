@@ -1,0 +1,86 @@
+"""The variants that `benchmarks.recipes` compares: each a few settings over the base recipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from dragoman.training.cli import parse_overrides
+
+DECAYED_SHARE = 0.3
+CURVE_POINTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One named set of settings, spelt as for `dragoman train --set`."""
+
+    name: str
+    question: str
+    settings: tuple[str, ...] = field(default=())
+
+    def overrides(self) -> dict[str, Any]:
+        """Return the settings by dotted name."""
+        return parse_overrides(list(self.settings))
+
+
+# In order of what is most worth knowing: an interrupted comparison leaves out the last ones.
+VARIANTS = (
+    Variant("baseline", "the base recipe as it is"),
+    Variant(
+        "adam",
+        "Adam for the matrices too, at the best rate known (2e-3), instead of Muon",
+        ('optimizer.name="adam"', "optimizer.learning_rate=2e-3"),
+    ),
+    Variant(
+        "batch-2048",
+        "half the batch: twice the updates for the same tokens",
+        ("training.batch_tokens=2048",),
+    ),
+    Variant(
+        "rates-up",
+        "both rates two thirds higher",
+        ("optimizer.matrix_learning_rate=5e-3", "optimizer.learning_rate=3.3e-3"),
+    ),
+    Variant(
+        "deep-6+1",
+        "six encoder layers and one decoder layer instead of 4 + 2",
+        ("model.encoder_layers=6", "model.decoder_layers=1"),
+    ),
+    Variant(
+        "no-dictionary",
+        "no dictionary entries in place of 15 % of them",
+        ('data.origin_weights={"ding-dict" = 0.0}',),
+    ),
+    Variant(
+        "vocabulary-16k",
+        "16,000 pieces in place of 8,000",
+        ("tokenizer.vocabulary_size=16000", "model.vocabulary_size=16000"),
+    ),
+)
+
+
+def chosen(names: list[str] | None) -> tuple[Variant, ...]:
+    """Return the variants of these names in their order here; all of them by default.
+
+    Raises:
+        ValueError: A name belongs to no variant.
+    """
+    known = {variant.name for variant in VARIANTS}
+    if unknown := sorted(set(names or ()) - known):
+        raise ValueError(f"no such variant: {', '.join(unknown)}; known: {', '.join(known)}")
+    return tuple(variant for variant in VARIANTS if names is None or variant.name in names)
+
+
+def run_settings(steps: int, threads: int) -> tuple[str, ...]:
+    """Return what every variant has in common: length, decay to zero, points of the curve."""
+    return (
+        f"training.steps={steps}",
+        f"optimizer.decay_steps={round(steps * DECAYED_SHARE)}",
+        "optimizer.final_fraction=0.0",
+        f"training.checkpoint_every={-(-steps // CURVE_POINTS)}",
+        f"training.checkpoints_kept={CURVE_POINTS + 1}",
+        f"training.evaluate_every={steps}",
+        "training.dev_sentences=1",
+        f"training.threads={threads}",
+    )
