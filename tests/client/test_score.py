@@ -90,6 +90,17 @@ async def test_scores_of_a_trained_model(stack: Stack, real: str) -> None:
     assert max(alignment.links) < len(alignment.source_tokens) - 1
 
 
+async def test_the_score_of_a_translation_is_that_of_its_decoding(stack: Stack, real: str) -> None:
+    async with stack.client(real) as client:
+        translation = await client.translate(ENGLISH, include_token_scores=True, hypothesis_count=4)
+        ended = [each for each in translation.hypotheses if each.tokens[-1].piece == "</s>"]
+        given = [TokenIds(tuple(t.token_id for t in each.tokens[:-1])) for each in ended]
+        scores = await client.score(ENGLISH, given)
+    assert ended
+    assert [each.tokens for each in scores] == [each.tokens for each in ended]
+    assert [s.log_probability for s in scores] == [each.log_probability for each in ended]
+
+
 async def test_alignment_of_a_translation(stack: Stack, real: str) -> None:
     async with stack.client(real) as client:
         translation = await client.translate(ENGLISH, include_alignment=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dragoman.engine import Bundle, Engine, EngineError, EngineObserver, EngineOptions, FinishReason
+from dragoman.engine.job import Job
 from tests.engine.calls import Call, Request
 
 
@@ -66,9 +67,21 @@ class Hand:
     def submit(self, *requests: Request) -> list[Call]:
         return [Call(self.engine, request) for request in requests]
 
+    def jobs(self) -> list[Job]:
+        """Give all requests that have not ended, the oldest first."""
+        return list(self.engine._registry._jobs.values())
+
     def encode(self) -> None:
         while self.engine._registry._scheduler._waiting:
             self.engine._encoder_loop.run_batch()
+
+    def align(self) -> int:
+        """Align all that waits for it; give the outputs that it took."""
+        turns = 0
+        while self.engine._registry._scheduler._turns:
+            self.engine._aligner_loop.run_turn()
+            turns += 1
+        return turns
 
     def step(self, times: int = 1) -> None:
         for _ in range(times):

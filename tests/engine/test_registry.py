@@ -123,40 +123,43 @@ def test_rows_of_an_ended_job_go_to_the_next_at_once(desk: Desk) -> None:
     assert plan.admitted == [second]
 
 
-def score_job(desk: Desk) -> Job:
+def decoded_job(desk: Desk) -> Job:
+    """A job that has been decoded and is to be aligned."""
     desk.keys += 1
-    request = ScoreRequest(SOURCE, ((4,),))
+    request = ScoreRequest(SOURCE, ((4,),), return_alignment=True)
     job = make_job(desk.keys, request, VOCABULARY, LIMITS, lambda _: None)
     desk.registry.add(job)
+    assert desk.encode() == [job]
+    assert desk.registry.plan().admitted == [job]
+    desk.registry.release(1)
     return job
 
 
-def test_a_score_job_is_encoded_scored_and_answered_without_rows(desk: Desk) -> None:
-    job = score_job(desk)
-    assert desk.encode() == [job]
-    assert desk.registry.queued == 0
-    assert desk.registry.next_batch() == [job]
-    desk.registry.score(job)
-    assert desk.registry.next_batch() == [job]
-    desk.registry.scored(job)
+def test_a_decoded_job_is_aligned_and_answered(desk: Desk) -> None:
+    job = decoded_job(desk)
+    desk.registry.align(job)
+    assert desk.registry.next_alignment() is job
+    desk.registry.align(job)
+    assert desk.registry.next_alignment() is job
+    desk.registry.aligned(job)
     assert desk.registry.wait_for_work()
     plan = desk.registry.plan()
-    assert (plan.ended, plan.admitted, plan.scored) == ([], [], [job])
+    assert (plan.ended, plan.admitted, plan.aligned) == ([], [], [job])
     assert desk.registry.pending == 0
 
 
 def test_a_job_that_ended_meanwhile_is_not_answered_again(desk: Desk) -> None:
-    job = score_job(desk)
-    desk.encode()
-    assert desk.registry.next_batch() == [job]
+    job = decoded_job(desk)
+    desk.registry.align(job)
+    assert desk.registry.next_alignment() is job
     desk.registry.cancel(job.ticket.key)
-    desk.registry.scored(job)
+    desk.registry.aligned(job)
     plan = desk.registry.plan()
     assert [ended for ended, _ in plan.ended] == [job]
-    assert plan.scored == []
-    desk.registry.score(job)
+    assert plan.aligned == []
+    desk.registry.align(job)
     desk.registry.close()
-    assert desk.registry.next_batch() == []
+    assert desk.registry.next_alignment() is None
 
 
 def test_the_queue_is_bounded_and_says_when_to_come_back(desk: Desk) -> None:
@@ -208,14 +211,15 @@ def test_a_failure_is_told_to_newcomers(desk: Desk) -> None:
 
 def test_closing_wakes_all_who_wait(desk: Desk) -> None:
     results: list[object] = []
-    waits = (desk.registry.wait_for_work, desk.registry.next_batch)
+    registry = desk.registry
+    waits = (registry.wait_for_work, registry.next_batch, registry.next_alignment)
     threads = [threading.Thread(target=lambda wait=wait: results.append(wait())) for wait in waits]
     for thread in threads:
         thread.start()
     desk.registry.close()
     for thread in threads:
         thread.join(10)
-    assert sorted(map(bool, results)) == [False, False]
+    assert list(map(bool, results)) == [False] * 3
 
 
 def test_all_jobs_can_be_taken_out(desk: Desk) -> None:

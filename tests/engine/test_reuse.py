@@ -146,11 +146,7 @@ def test_a_source_is_encoded_once_for_all_kinds_of_requests(hand: Hand) -> None:
         TranslationRequest(source, options=DecodingOptions(beam_size=3)),
     ):
         answered(hand, request)
-    [call] = hand.submit(ScoreRequest(source, ((10,),)))
-    hand.encode()
-    hand.engine._encoder_loop.run_batch()
-    hand.step()
-    call.result()
+    answered(hand, ScoreRequest(source, ((10,), (11, 12), ())))
     assert hand.observer.of("encoded") == [(1, len(source))]
     statistics = hand.engine.statistics()
     assert (statistics.source_cache_hits, statistics.source_cache_misses) == (3, 1)

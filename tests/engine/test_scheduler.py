@@ -47,28 +47,41 @@ def test_rows_are_given_in_order_of_arrival() -> None:
     assert books.admit() == [2]
 
 
-def test_the_scorer_takes_turns() -> None:
+def decoded(books: Scheduler, *keys: int) -> None:
+    """Let requests that were added be encoded and decoded and come to be aligned."""
+    for key in keys:
+        encode_all(books)
+        books.admit()
+        books.release(1)
+        books.align(key)
+
+
+def test_the_aligner_takes_turns() -> None:
     books = scheduler()
-    for key in range(3):
-        books.add(Ticket(key, 5, branches=0))
-    encode_all(books)
-    assert books.queued == 0
-    assert books.admit() == []
-    assert [books.next_scored(), books.next_scored()] == [0, 1]
-    books.score(0)
-    assert [books.next_scored(), books.next_scored(), books.next_scored()] == [2, 0, None]
+    add(books, 5, 5, 5)
+    decoded(books, 0, 1, 2)
+    assert [books.next_alignment(), books.next_alignment()] == [0, 1]
+    books.align(0)
+    assert [books.next_alignment() for _ in range(3)] == [2, 0, None]
 
 
-def test_sources_that_wait_for_the_scorer_hold_back_the_encoder() -> None:
-    books = scheduler(tokens=10)
-    books.add(Ticket(0, 10, branches=0))
-    books.add(Ticket(1, 5))
-    books.encoded(books.next_batch(0.0))
-    assert books.next_batch(0.0) == []
-    assert books.next_scored() == 0
-    assert books.next_batch(0.0) == []
+def test_only_requests_to_align_wait_for_others_to_be_aligned() -> None:
+    books = scheduler(tokens=20)
+    for key in range(4):
+        books.add(Ticket(key, 10, aligned=True))
+    decoded(books, 0, 1, 2, 3)
+    assert books.next_alignment() == 0
+    books.add(Ticket(4, 10, aligned=True))
+    books.add(Ticket(5, 10))
+    assert books.next_batch(0.0) == [5]
+    books.align(0)
+    for key in (1, 2):
+        books.remove(key)
+        assert books.next_batch(0.0) == []
+    books.remove(3)
+    assert books.next_batch(0.0) == [4]
     books.remove(0)
-    assert books.next_batch(0.0) == [1]
+    assert books._aligned_tokens == 0
 
 
 def test_a_batch_holds_the_oldest_and_what_pads_little() -> None:
@@ -205,22 +218,26 @@ class Traffic(RuleBasedStateMachine):
         target=live,
         length=st.integers(1, 80),
         width=st.integers(1, ROWS),
-        branches=st.integers(0, 5),
+        branches=st.integers(1, 5),
+        aligned=st.booleans(),
     )
-    def arrive(self, length: int, width: int, branches: int) -> int:
+    def arrive(self, length: int, width: int, branches: int, aligned: bool) -> int:
         key = self.next_key
         self.next_key += 1
-        self.tickets[key] = Ticket(key, length, width, branches)
+        self.tickets[key] = Ticket(key, length, width, branches, aligned=aligned)
         self.branches[key] = branches
         self.books.add(self.tickets[key])
         return key
 
     @rule()
     def take_batch(self) -> None:
+        crowded = self.books._aligned_tokens >= TOKENS
         waiting = [
             key
-            for key in self.tickets
-            if key not in self.encoded and not any(key in batch for batch in self.encoding)
+            for key, ticket in self.tickets.items()
+            if key not in self.encoded
+            and not any(key in batch for batch in self.encoding)
+            and not (ticket.aligned and crowded)
         ]
         batch = self.books.next_batch(0.0)
         if batch:
@@ -232,27 +249,25 @@ class Traffic(RuleBasedStateMachine):
     def finish_batch(self) -> None:
         batch = self.encoding.pop(0)
         self.books.encoded(batch)
-        left = [key for key in batch if key in self.tickets]
-        self.encoded |= set(left)
-        self.turns += [key for key in left if self.branches[key] == 0]
+        self.encoded |= {key for key in batch if key in self.tickets}
 
     @rule(again=st.booleans())
     def take_turn(self, again: bool) -> None:
-        """The scorer takes one request after the other; some come back."""
-        key = self.books.next_scored()
+        """The aligner takes one request after the other; some come back."""
+        key = self.books.next_alignment()
         assert key == (self.turns.pop(0) if self.turns else None)
         if again and key is not None:
-            self.books.score(key)
+            self.books.align(key)
             self.turns.append(key)
 
     @rule()
-    def score_decoded(self) -> None:
-        """What has been decoded may have to be scored."""
+    def align_decoded(self) -> None:
+        """What has been decoded may have to be aligned."""
         for key, rows in list(self.running.items()):
             if self.branches[key] == 0 and key not in self.turns:
                 self.books.release(rows)
                 self.running[key] = 0
-                self.books.score(key)
+                self.books.align(key)
                 self.turns.append(key)
                 break
 
@@ -283,15 +298,16 @@ class Traffic(RuleBasedStateMachine):
     @invariant()
     def the_queue_adds_up(self) -> None:
         waiting = [key for key in self.tickets if key not in self.running]
-        rowless = [key for key in waiting if self.branches[key] == 0 and key in self.encoded]
-        assert self.books.queued == len(waiting) - len(rowless)
+        assert self.books.queued == len(waiting)
 
     @invariant()
     def held_tokens_add_up(self) -> None:
         ready = {key for key in self.encoded if self.branches[key] > 0}
-        held = sum(ticket.source_tokens for ticket in self.tickets.values() if ticket.holds)
-        assert self.books._held_tokens == held
-        assert all(self.tickets[key].holds for key in ready | set(self.turns))
+        tickets = self.tickets
+        assert self.books._held_tokens == sum(tickets[key].source_tokens for key in ready)
+        turned = sum(ticket.source_tokens for ticket in tickets.values() if ticket.in_turn)
+        assert self.books._aligned_tokens == turned
+        assert all(tickets[key].in_turn for key in self.turns)
 
 
 TestTraffic = Traffic.TestCase

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ from dragoman.engine import (
     TranslationResult,
 )
 from tests import number_words
-from tests.engine.calls import Call, Request, answers
+from tests.engine.calls import PATIENCE, Call, Request, answers
 from tests.engine.decoding_traffic import decoding_requests
 from tests.engine.hand import Hand
 from tests.engine.traffic import translations
@@ -44,8 +46,25 @@ def engine(
     engine.start()
     yield engine
     engine.stop()
-    assert engine._registry._scheduler._held_tokens == 0
+    books = engine._registry._scheduler
+    assert books._held_tokens == books._aligned_tokens == 0
     assert engine.statistics().pending == engine.statistics().queued == 0
+
+
+@pytest.fixture(scope="module")
+def fresh(engine: Engine) -> Iterator[Engine]:
+    """An engine of the same bundle that keeps nothing and has one row."""
+    options = EngineOptions(
+        max_rows=1,
+        decoder_threads=1,
+        encoder_threads=1,
+        source_cache_bytes=0,
+        prefix_cache_bytes=0,
+    )
+    fresh = Engine.load(engine.bundle.directory, options)
+    fresh.start()
+    yield fresh
+    fresh.stop()
 
 
 def score(engine: Engine, request: ScoreRequest) -> tuple[TargetScore, ...]:
@@ -68,42 +87,65 @@ def random_targets(
     return tuple(ids[: choice.randrange(len(ids) + 1)] for ids in whole)
 
 
-def test_a_decoded_output_and_its_score_agree(engine: Engine) -> None:
-    beam = DecodingOptions(beam_size=4, hypothesis_count=4)
-    for request in translations(engine, 10):
-        hypotheses = decode(engine, replace(request, options=beam))
-        targets = tuple(each.token_ids for each in hypotheses)
-        scores = score(engine, ScoreRequest(request.source_ids, targets))
-        for hypothesis, found in zip(hypotheses, scores, strict=True):
-            assert hypothesis.finish_reason is FinishReason.STOP
-            assert found.log_probabilities == pytest.approx(hypothesis.log_probabilities, abs=1e-3)
-            assert found.log_probability == pytest.approx(hypothesis.log_probability, abs=1e-3)
-            assert found.alignment is None
+@pytest.mark.parametrize("kept", ["fresh", "kept"])
+def test_a_decoded_output_and_its_score_are_equal(engine: Engine, fresh: Engine, kept: str) -> None:
+    """Bit for bit, whatever the way of decoding; with kept prefixes and without."""
+    scorer = {"fresh": fresh, "kept": engine}[kept]
+    requests = decoding_requests(engine, 40, seed=3)
+    compared = 0
+    for request in requests:
+        if not isinstance(request, TranslationRequest):
+            continue
+        found = decode(engine, replace(request, stream=False))
+        ended = [each for each in found if each.finish_reason is FinishReason.STOP]
+        if not ended:
+            continue
+        given = ScoreRequest(request.source_ids, tuple(each.token_ids for each in ended))
+        for hypothesis, scored in zip(ended, score(scorer, given), strict=True):
+            assert scored.log_probabilities == hypothesis.log_probabilities
+            assert scored.log_probability == hypothesis.log_probability
+            assert scored.alignment is None
+            compared += 1
+    assert compared > 25
 
 
-def test_a_forced_translation_and_its_score_agree(engine: Engine) -> None:
+def test_a_forced_translation_and_its_score_are_equal(engine: Engine, fresh: Engine) -> None:
     """Also where the model would never have chosen it."""
     choice = random.Random(3)
     for request in translations(engine, 10, seed=1):
         [ids] = random_targets(engine, choice, 1)
+        [found] = score(fresh, ScoreRequest(request.source_ids, (ids,)))
         [forced] = decode(engine, replace(request, prefix_ids=ids))
-        [found] = score(engine, ScoreRequest(request.source_ids, (ids,)))
-        expected = forced.log_probabilities[: len(ids)]
-        assert found.log_probabilities[:-1] == pytest.approx(expected, abs=1e-3)
+        assert found.log_probabilities[:-1] == forced.log_probabilities[: len(ids)]
+        assert len(found.log_probabilities) == len(ids) + 1
 
 
 @pytest.mark.parametrize("aligned", [False, True])
-def test_a_score_depends_on_its_target_alone(engine: Engine, aligned: bool) -> None:
+def test_a_score_depends_on_its_target_alone(engine: Engine, fresh: Engine, aligned: bool) -> None:
     choice = random.Random(5)
     [request] = translations(engine, 1, seed=2)
     targets = random_targets(engine, choice, 40)
-    together = score(engine, ScoreRequest(request.source_ids, targets, aligned))
     busy = [*decoding_requests(engine, 10, seed=4)]
     calls = [Call(engine, each) for each in busy]
-    alone = [score(engine, ScoreRequest(request.source_ids, (ids,), aligned))[0] for ids in targets]
+    together = score(engine, ScoreRequest(request.source_ids, targets, aligned))
+    alone = [score(fresh, ScoreRequest(request.source_ids, (ids,), aligned))[0] for ids in targets]
     for call in calls:
         call.result()
     assert list(together) == alone
+
+
+def test_scores_of_mixed_traffic_are_those_of_each_request_alone(
+    engine: Engine, fresh: Engine
+) -> None:
+    choice = random.Random(7)
+    sources = [request.source_ids for request in translations(engine, 20, seed=9)]
+    asked: list[Request] = []
+    for source in sources:
+        targets = random_targets(engine, choice, choice.randint(1, 6))
+        asked.append(ScoreRequest(source, targets, choice.random() < 0.3))
+    mixed = choice.sample([*asked, *decoding_requests(engine, 20, seed=6)], 40)
+    found = dict(zip(map(id, mixed), answers(engine, mixed), strict=True))
+    assert [found[id(each)] for each in asked] == [answers(fresh, [each])[0] for each in asked]
 
 
 def test_the_longest_and_the_empty_target_fit(engine: Engine) -> None:
@@ -181,43 +223,115 @@ def hand(tiny_bundle: Path) -> Iterator[Hand]:
     yield hand
     hand.engine.stop(drain=False)
     assert hand.engine.statistics().pending == hand.engine.statistics().queued == 0
-    assert hand.engine._registry._scheduler._held_tokens == 0
+    books = hand.engine._registry._scheduler
+    assert books._held_tokens == books._aligned_tokens == 0
 
 
-def many_targets(hand: Hand) -> ScoreRequest:
+def many_targets(hand: Hand, *, aligned: bool = False) -> ScoreRequest:
     source = translations(hand.engine, 1)[0].source_ids
-    return ScoreRequest(source, ((10,) * 60,) * 10)
+    return ScoreRequest(source, ((10,) * 60,) * 10, aligned)
 
 
-def test_many_targets_take_turns_with_other_requests(hand: Hand) -> None:
+def test_targets_take_rows_of_the_running_batch_and_one_encoded_source(hand: Hand) -> None:
     request = many_targets(hand)
     first, second = hand.submit(request, request)
-    hand.engine._encoder_loop.run_batch()
-    assert hand.engine.statistics().queued == 0
-    [other] = hand.submit(TranslationRequest(request.source_ids))
-    hand.engine._encoder_loop.run_batch()
-    hand.finish(other)
-    assert not first.over
-    turns = 0
-    while hand.engine._registry._scheduler._scoring:
-        hand.engine._encoder_loop.run_batch()
-        turns += 1
-    assert turns == 5
-    hand.step()
+    hand.encode()
+    assert len(hand.observer.of("encoded")) == 1
+    hand.step(60)
+    assert hand.engine.statistics().queued == 1
+    assert hand.engine.statistics().running_rows == 4
+    hand.finish(first, second)
     assert first.result() == second.result()
     assert hand.observer.of("scored") == [(10, 610), (10, 610)]
+    assert len(hand.observer.of("admitted")) == 2
+    statistics = hand.engine.statistics()
+    assert statistics.slots_created == statistics.slots_released == 20
+    assert statistics.steps == 5 * 61
+    assert statistics.prefix_tokens_computed == 20 * 60
 
 
-def test_a_score_request_ends_at_its_deadline(hand: Hand) -> None:
-    late, cancelled = hand.submit(replace(many_targets(hand), deadline=101.0), many_targets(hand))
+def test_a_score_goes_on_from_what_is_kept(tiny_bundle: Path) -> None:
+    hand = Hand(tiny_bundle, reuse=True)
+    [request] = translations(hand.engine, 1)
+    [decoded] = hand.submit(request)
+    hand.encode()
+    hand.finish(decoded)
+    hypothesis = decoded.hypothesis()
+    steps = hand.engine.statistics().steps
+    given = ScoreRequest(request.source_ids, (hypothesis.token_ids,))
+    for _ in range(2):
+        [scored] = hand.submit(given)
+        hand.encode()
+        hand.finish(scored)
+        result = scored.result()
+        assert isinstance(result, ScoreResult)
+        assert result.scores[0].log_probabilities == hypothesis.log_probabilities
+    assert hand.engine.statistics().steps == steps + 2
+    assert hand.engine.statistics().prefix_tokens_reused == 2 * len(hypothesis.token_ids)
+    hand.engine.stop(drain=False)
+
+
+def test_alignments_take_turns_and_encodings_do_not_wait_for_them(hand: Hand) -> None:
+    request = many_targets(hand, aligned=True)
+    first, second = hand.submit(request, request)
+    hand.encode()
+    hand.step(5 * 61)
     for _ in range(3):
-        hand.engine._encoder_loop.run_batch()
+        hand.engine._aligner_loop.run_turn()
+    done = [len(job.aligning.alignments) for job in hand.jobs() if job.aligning]
+    assert done == [2, 1]
+    [other] = hand.submit(TranslationRequest(request.source_ids))
+    hand.encode()
+    hand.finish(other)
+    assert hand.align() == 17
+    assert not first.over
+    hand.step()
+    assert first.result() == second.result()
+
+
+def test_a_long_alignment_holds_up_nobody_else(
+    tiny_bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scorer is held until all the others are answered."""
+    options = EngineOptions(max_batch_tokens=16, decoder_threads=1, encoder_threads=1)
+    engine = Engine.load(tiny_bundle, options)
+    held, free = threading.Event(), threading.Event()
+    scorer = engine._aligner_loop._scorer
+    run = scorer.run
+
+    def slow(*arguments: Any) -> Any:
+        held.set()
+        assert free.wait(PATIENCE)
+        return run(*arguments)
+
+    monkeypatch.setattr(scorer, "run", slow)
+    engine.start()
+    requests = translations(engine, 12)
+    aligned = [replace(r, options=DecodingOptions(return_alignment=True)) for r in requests]
+    waiting = [Call(engine, request) for request in aligned]
+    assert held.wait(PATIENCE)
+    others = answers(engine, requests)
+    assert not any(call.over for call in waiting)
+    assert engine.statistics().pending == 12
+    free.set()
+    for call, [other] in zip(waiting, others, strict=True):
+        assert replace(call.hypothesis(), alignment=None) == other
+    engine.stop()
+
+
+@pytest.mark.parametrize("aligned", [False, True])
+def test_a_score_request_ends_at_its_deadline(hand: Hand, aligned: bool) -> None:
+    request = many_targets(hand, aligned=aligned)
+    late, cancelled = hand.submit(replace(request, deadline=101.0), request)
+    hand.encode()
+    hand.step(5 * 61 if aligned else 90)
     hand.now = 102.0
     cancelled.handle.cancel()
     hand.step()
     assert isinstance(late.error(), DeadlineExceededError)
     assert isinstance(cancelled.error(), RequestCancelledError)
-    assert not hand.engine._registry._scheduler._scoring
+    assert not hand.engine._registry._scheduler._turns
+    assert hand.engine.statistics().running_rows == 0
 
 
 def aligned_request(hand: Hand, on_deadline: OnDeadline) -> TranslationRequest:
@@ -242,16 +356,17 @@ def test_an_output_that_waits_for_its_alignment_keeps_its_deadline(hand: Hand) -
     assert best.committed()[0] == best.hypothesis().token_ids
 
 
-def test_numbers_that_are_not_finite_fail_one_request(tiny_bundle_fp32: Path) -> None:
+def test_attention_that_is_not_finite_fails_one_request(tiny_bundle_fp32: Path) -> None:
     """In fp32; int8 rounds a NaN to a number at the next product."""
     hand = Hand(tiny_bundle_fp32)
-    spoiled, other = hand.submit(many_targets(hand), many_targets(hand))
-    hand.engine._encoder_loop.run_batch()
-    job = hand.engine._registry._jobs[spoiled.handle._key]
+    request = many_targets(hand, aligned=True)
+    spoiled, other = hand.submit(request, request)
+    hand.encode()
+    hand.step(5 * 61)
+    job = hand.jobs()[0]
     assert job.source is not None
     job.source = np.full_like(job.source, np.nan)
-    while hand.engine._registry._scheduler._scoring:
-        hand.engine._encoder_loop.run_batch()
+    hand.align()
     hand.step()
     assert isinstance(spoiled.error(), NumericsError)
     assert other.result()

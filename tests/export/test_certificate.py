@@ -5,20 +5,25 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import onnx_ir as ir
 import pytest
 
+from dragoman.engine import FinishReason, Hypothesis, TargetScore
 from dragoman.engine.bundle import WEIGHTS
 from dragoman.export.certificate import (
     CertificateError,
     Check,
     check_bytes,
+    check_finite,
     check_independence,
+    check_reading,
     check_scoring,
     check_stepping,
-    sample_batches,
 )
+from dragoman.export.graphs import decoder_model
 from dragoman.export.runner import GraphRunner, Row, Stepped
-from tests.export.conftest import Graphs, graphs_of, random_model
+from dragoman.export.samples import sample_batches, sample_sources
+from tests.export.conftest import Graphs, graphs_of, prepared, random_model
 
 
 def test_a_value_up_to_its_bound_passes() -> None:
@@ -77,7 +82,7 @@ def test_not_a_number_fails_the_certificate(copied_graphs: Graphs) -> None:
     with pytest.raises(CertificateError):
         check_stepping(copied_graphs.model, runner).require()
     with pytest.raises(CertificateError):
-        check_scoring(runner, 1.0).require()
+        check_reading(runner, 1.0).require()
 
 
 class Leaking(GraphRunner):
@@ -97,6 +102,45 @@ def test_one_bit_of_a_neighbour_is_noticed() -> None:
     assert check.value > 0
     with pytest.raises(CertificateError, match="neighbour_dependence"):
         check.require()
+
+
+def outputs(*scored: float) -> list[tuple[Hypothesis, TargetScore]]:
+    """An output of two tokens that the length cut, and its scores, end-of-sentence last."""
+    hypothesis = Hypothesis((5, 6), (-1.0, -2.0), FinishReason.LENGTH, score=-3.0)
+    return [(hypothesis, TargetScore(scored))]
+
+
+def test_a_score_must_be_what_was_decoded() -> None:
+    assert check_scoring(outputs(-1.0, -2.0, -9.0)).require().value == 0
+    assert check_scoring(outputs(-1.0, -2.0009, -9.0)).require().value > 0
+    for scored in ((-1.0, -2.0011, -9.0), (math.nan, -2.0, -9.0)):
+        with pytest.raises(CertificateError, match="scoring_error"):
+            check_scoring([*outputs(-1.0, -2.0, -9.0), *outputs(*scored)]).require()
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_parameter_that_is_not_finite_is_found(precision: str, value: float) -> None:
+    model, arithmetic = prepared(random_model("pre"), precision)
+    graph = decoder_model(model, arithmetic)
+    assert check_finite([graph]).require().value == 0
+    name, spoiled = next(
+        (name, initializer.const_value.numpy().copy())
+        for name, initializer in graph.graph.initializers.items()
+        if initializer.const_value is not None and initializer.const_value.dtype.is_floating_point()
+    )
+    spoiled.flat[0] = value
+    graph.graph.initializers[name].const_value = ir.tensor(spoiled)
+    with pytest.raises(CertificateError, match="non_finite_parameters: 1 exceeds 0"):
+        check_finite([graph]).require()
+
+
+def test_sources_to_try_are_text_that_ends() -> None:
+    config = random_model("pre").config
+    sources = sample_sources(config)
+    assert sources == sample_sources(config)
+    assert len({len(source) for source in sources}) > 10
+    assert all(source[-1] == config.eos_id and min(source[:-1]) > 3 for source in sources)
 
 
 def test_a_second_embedding_is_noticed() -> None:

@@ -57,8 +57,10 @@ def test_a_trained_model_becomes_an_int8_bundle(
     checks = {check["name"]: check for check in bundle.certificate["checks"]}
     assert list(checks) == [
         "stepped_error",
+        "non_finite_parameters",
         "stored_bytes_ratio",
         "neighbour_dependence",
+        "reading_error",
         "scoring_error",
         "fp32_chrf",
         "int8_chrf",
@@ -67,6 +69,7 @@ def test_a_trained_model_becomes_an_int8_bundle(
         "int8_looping_increase",
     ]
     assert checks["int8_chrf"]["value"] > 95
+    assert (checks["scoring_error"]["value"], checks["scoring_error"]["bound"]) == (0, 1e-3)
     assert all(check["value"] <= check.get("bound", 100) for check in checks.values())
     assert bundle.training["parameter_count"] > 0
     Engine.load(path).stop()
@@ -79,7 +82,9 @@ def test_without_dev_text_the_bundle_is_fp32(tmp_path: Path, small_checkpoint: P
     assert result.exit_code == 0, result.output
     bundle = Bundle.load(path)
     assert (bundle.name, bundle.precision) == ("some-model", "fp32")
-    assert "stepped_error" in result.output
+    checks = {check["name"]: check for check in bundle.certificate["checks"]}
+    assert list(checks)[-2:] == ["stepped_error", "scoring_error"]
+    assert (checks["scoring_error"]["value"], checks["scoring_error"]["bound"]) == (0, 1e-3)
 
 
 def test_a_disturbed_weight_writes_nothing(

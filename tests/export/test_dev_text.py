@@ -10,6 +10,7 @@ from dragoman.engine import FinishReason, Hypothesis
 from dragoman.export.certificate import CertificateError
 from dragoman.export.dev_text import DevText, Quality, compare_quality, loops, measure_quality
 from dragoman.export.graphs import ExportError
+from dragoman.export.served import Served
 from dragoman.training.checkpoint import load_model
 from tests import number_words
 
@@ -77,7 +78,7 @@ def test_a_text_that_fits_nowhere_is_refused(tmp_path: Path, tiny_checkpoint: Pa
 
 
 def test_a_trained_model_translates_the_text(numbers: DevText, tiny_bundle: Path) -> None:
-    quality = measure_quality(tiny_bundle, numbers)
+    quality = measure_quality(Served.by(tiny_bundle, numbers.sources), numbers)
     assert quality.chrf > 95
     assert quality.copied == 0
     assert quality.looping < 2

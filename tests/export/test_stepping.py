@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from dragoman.export.certificate import check_scoring, check_stepping, sample_batches
+from dragoman.export.certificate import check_reading, check_stepping
 from dragoman.export.runner import Floats, Row
+from dragoman.export.samples import sample_batches
 from tests.export.conftest import Graphs, graphs_of
 
 
@@ -61,7 +62,7 @@ def test_log_probabilities_are_those_of_a_distribution(graphs: Graphs) -> None:
 
 def test_scorer_reads_a_target_as_steps_do(graphs: Graphs) -> None:
     bound = {"fp32": 2e-5, "int8": 0.1}[graphs.precision]
-    check_scoring(graphs.runner(), bound).require()
+    check_reading(graphs.runner(), bound).require()
 
 
 def test_int8_stays_near_fp32() -> None:

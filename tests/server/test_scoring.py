@@ -61,7 +61,7 @@ def test_scores_are_the_engines(server: Hosted, aligned: bool) -> None:
     assert response.scores[0].log_probability > response.scores[1].log_probability
 
 
-def test_a_decoded_translation_and_its_score_agree(server: Hosted) -> None:
+def test_a_decoded_translation_and_its_score_are_equal(server: Hosted) -> None:
     wire = {"include_token_scores": True, "hypothesis_count": 4}
     (translation,) = server.translate(TEXT, decoding_options=wire).translations
     ended = [h for h in translation.hypotheses if h.tokens[-1].piece == "</s>"]
@@ -71,9 +71,8 @@ def test_a_decoded_translation_and_its_score_agree(server: Hosted) -> None:
         for hypothesis in ended
     ]
     for hypothesis, got in zip(ended, score(server, given).scores, strict=True):
-        decoded = [token.log_probability for token in hypothesis.tokens]
-        # As far apart as the certificate of a bundle may say.
-        assert [t.log_probability for t in got.tokens] == pytest.approx(decoded, abs=0.05)
+        assert list(got.tokens) == list(hypothesis.tokens)
+        assert got.log_probability == hypothesis.log_probability
 
 
 def test_alignments_of_hypotheses_are_the_engines(server: Hosted) -> None:
@@ -115,6 +114,11 @@ def test_scores_are_counted(server: Hosted) -> None:
         ({"translations": [{}] * 65}, "translations", "65 items"),
         ({"translations": [{}, {"text": "a\nb"}]}, "translations[1].text", "several lines"),
         ({"translations": [{"text": "q x " * 99}]}, "translations[0].text", "it must be at most"),
+        (
+            {"translations": [{"token_ids": {"ids": [9] * 63}}, {"token_ids": {"ids": [9] * 64}}]},
+            "translations[1].token_ids.ids",
+            "is 64 tokens; it must be at most 63 tokens",
+        ),
         (
             {"translations": [{"token_ids": {"ids": [9, 3]}}]},
             "translations[0].token_ids.ids[1]",

@@ -240,7 +240,7 @@ class TranslationScore:
 
     Attributes:
         log_probability: sum over all tokens, end of sentence included; natural logarithm, at
-            most 0.
+            most 0. The very number of the same output where it was decoded.
         tokens: its tokens, the end-of-sentence token last.
         alignment: with the source; only where `include_alignment` asked for it.
         source_token_count: tokens of the source, the end-of-sentence token included.

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import onnx_ir as ir
 import torch
+from numpy.typing import NDArray
 
+from dragoman.engine import Hypothesis, TargetScore
 from dragoman.export.graphs import ExportError
 from dragoman.export.runner import Floats, GraphRunner, Row, Stepped, padded
-from dragoman.transformer import Transformer, TransformerConfig
+from dragoman.export.samples import longest_row, sample_batches
+from dragoman.transformer import Transformer
 
-# Batches and source lengths, none of them the one that the graphs were traced with.
-_SIZES = ((1, 1), (1, 249), (2, 5), (2, 249), (7, 1), (7, 249), (45, 5))
-_TARGET = 12
-_YOUNGEST = 4
 _ALONE_AT_MOST = 7
 
 
@@ -63,7 +63,7 @@ def check_stepping(model: Transformer, runner: GraphRunner) -> Check:
     """Compare stepped decoding of rows of different age with PyTorch, which keeps no cache."""
     errors = [
         np.abs(stepped.log_probs - reference).max()
-        for rows in (*sample_batches(model.config), _longest(model.config))
+        for rows in (*sample_batches(model.config), longest_row(model.config))
         for stepped, reference in zip(
             runner.step_through(rows), _reference(model, rows), strict=True
         )
@@ -78,8 +78,8 @@ def check_stepping(model: Transformer, runner: GraphRunner) -> Check:
     )
 
 
-def check_scoring(runner: GraphRunner, bound: float) -> Check:
-    """Compare the graph that reads whole targets with the one that steps.
+def check_reading(runner: GraphRunner, bound: float) -> Check:
+    """Compare the graph that reads whole targets, for alignments, with the one that steps.
 
     Args:
         runner: runs both.
@@ -94,13 +94,53 @@ def check_scoring(runner: GraphRunner, bound: float) -> Check:
             chosen = stepped.log_probs[np.arange(len(ids)), ids]
             errors.append(np.abs(score - chosen).max())
     return Check(
-        "scoring_error",
-        "largest difference between a token's log-probability read with the whole target and "
-        "decoded step by step",
+        "reading_error",
+        "largest difference between a token's log-probability read with the whole target, as "
+        "alignments are, and decoded step by step",
         _largest(errors),
         bound,
         "nats",
     )
+
+
+def check_scoring(outputs: Sequence[tuple[Hypothesis, TargetScore]]) -> Check:
+    """Compare the log-probabilities of outputs as they were decoded and as given translations.
+
+    Args:
+        outputs: outputs of the engine, and what it says when it is asked to score them.
+    """
+    errors: list[np.floating[Any]] = []
+    for hypothesis, score in outputs:
+        decoded = np.array(hypothesis.log_probabilities)
+        errors.append(np.abs(decoded - score.log_probabilities[: len(decoded)]).max())
+    return Check(
+        "scoring_error",
+        "largest difference between a token's log-probability where it was decoded and where the "
+        "same translation was given to be scored",
+        _largest(errors),
+        1e-3,
+        "nats",
+    )
+
+
+def check_finite(graphs: Iterable[ir.Model]) -> Check:
+    """Count parameters that are not finite.
+
+    Where all are finite, no number of an int8 graph can be otherwise: its products are sums of
+    integers times their scales. And nobody would see it: rounding makes an integer of it.
+    """
+    values = (value.const_value for graph in graphs for value in graph.graph.initializers.values())
+    arrays = (value.numpy() for value in values if value is not None)
+    bad = sum(_not_finite(array) for array in arrays if array.dtype.kind == "f")
+    return Check(
+        "non_finite_parameters", "numbers of the graphs' initialisers that are not finite", bad, 0.0
+    )
+
+
+def _not_finite(array: NDArray[Any]) -> int:
+    """Count what is not finite; one minus infinity by itself is what attention is masked with."""
+    masks = array.ndim == 0 and array == -np.inf
+    return 0 if masks else int((~np.isfinite(array)).sum())
 
 
 def check_independence(alone: GraphRunner, together: GraphRunner) -> Check:
@@ -144,42 +184,6 @@ def check_bytes(stored: int, model: Transformer, width: int) -> Check:
         stored / needed,
         1.05,
     )
-
-
-def sample_batches(config: TransformerConfig) -> Iterator[list[Row]]:
-    """Yield ragged batches of random rows, the same ones every time."""
-    generator = np.random.default_rng(1)
-    for batch, source in _SIZES:
-        yield _sample(config, batch, min(source, config.max_positions), generator)
-
-
-def _sample(
-    config: TransformerConfig, batch: int, source: int, generator: np.random.Generator
-) -> list[Row]:
-    target = min(_TARGET, config.max_positions)
-    lengths = [(source, target)]
-    lengths += [
-        (int(generator.integers(1, source + 1)), int(generator.integers(1, target + 1)))
-        for _ in range(batch - 1)
-    ]
-    return [
-        Row(
-            _ids(config, source_length, generator),
-            (config.bos_id, *_ids(config, target_length, generator)[1:]),
-            int(generator.integers(_YOUNGEST)),
-        )
-        for source_length, target_length in lengths
-    ]
-
-
-def _longest(config: TransformerConfig) -> list[Row]:
-    generator = np.random.default_rng(2)
-    source, target = (_ids(config, config.max_positions, generator) for _ in range(2))
-    return [Row(source, (config.bos_id, *target[1:]))]
-
-
-def _ids(config: TransformerConfig, count: int, generator: np.random.Generator) -> tuple[int, ...]:
-    return tuple(generator.integers(config.vocabulary_size, size=count).tolist())
 
 
 def _by_itself(runner: GraphRunner, row: Row) -> Stepped:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,28 +10,17 @@ from pathlib import Path
 
 import sacrebleu
 
-from dragoman.engine import (
-    DecodingOptions,
-    Engine,
-    EngineOptions,
-    Event,
-    Failed,
-    Finished,
-    FinishReason,
-    Hypothesis,
-    TranslationRequest,
-    TranslationResult,
-)
+from dragoman.engine import FinishReason, Hypothesis
 from dragoman.export.calibration import Sentence
 from dragoman.export.certificate import Check
 from dragoman.export.graphs import ExportError
+from dragoman.export.served import Served
 from dragoman.training.corpus import Pair, read_pairs
 from dragoman.training.tokenizer import load_tokenizer
 from dragoman.transformer import TransformerConfig
 
 _MOST_PAIRS = 2000
 _MOST_CALIBRATED = 256
-_ROWS = 16
 _LOOP_TOKENS = 3
 _LOOP_TIMES = 4
 
@@ -70,6 +58,11 @@ class DevText:
             raise ExportError(f"dev: {path} holds no pair that fits the model")
         return cls(tuple(pairs), tuple(sentences))
 
+    @property
+    def sources(self) -> list[tuple[int, ...]]:
+        """The source sides as token ids."""
+        return [sentence.source_ids for sentence in self.sentences]
+
     def calibration(self) -> Sequence[Sentence]:
         """Return sentences from all over the text, not too many."""
         return self.sentences[:: -(-len(self.sentences) // _MOST_CALIBRATED)]
@@ -90,20 +83,17 @@ class Quality:
     looping: float
 
 
-def measure_quality(bundle: Path, text: DevText) -> Quality:
-    """Translate the dev text greedily, by the engine that will serve the bundle."""
-    engine = Engine.load(bundle, EngineOptions(max_rows=_ROWS, max_queued=_MOST_PAIRS))
-    hypotheses = _translate(engine, text.sentences)
-    outputs = [engine.tokenizer.decode(found.token_ids) for found in hypotheses]
-    references = [pair.target for pair in text.pairs]
+def measure_quality(served: Served, text: DevText) -> Quality:
+    """Say how good the engine's translations of the dev text are."""
     copies = [
         output.strip() == pair.source != pair.target
-        for output, pair in zip(outputs, text.pairs, strict=True)
+        for output, pair in zip(served.texts, text.pairs, strict=True)
     ]
+    references = [pair.target for pair in text.pairs]
     return Quality(
-        chrf=sacrebleu.corpus_chrf(outputs, [references]).score,
+        chrf=sacrebleu.corpus_chrf(served.texts, [references]).score,
         copied=_percentage(copies),
-        looping=_percentage([loops(found) for found in hypotheses]),
+        looping=_percentage([loops(found) for found in served.hypotheses]),
     )
 
 
@@ -141,39 +131,6 @@ def loops(hypothesis: Hypothesis) -> bool:
             if ids[start : start + size] * _LOOP_TIMES == ids[start : start + span]:
                 return True
     return False
-
-
-def _translate(engine: Engine, sentences: Sequence[Sentence]) -> list[Hypothesis]:
-    endings: dict[int, Event] = {}
-    ended = threading.Semaphore(0)
-
-    def submit(index: int, sentence: Sentence) -> None:
-        def keep(event: Event) -> None:
-            endings[index] = event
-            ended.release()
-
-        most = min(engine.limits.max_target_tokens, 2 * len(sentence.source_ids) + 32)
-        options = DecodingOptions(max_output_tokens=most)
-        engine.submit(TranslationRequest(sentence.source_ids, options=options), keep)
-
-    engine.start()
-    try:
-        for index, sentence in enumerate(sentences):
-            submit(index, sentence)
-        for _ in sentences:
-            ended.acquire()
-    finally:
-        engine.stop(drain=False)
-    return [_hypothesis(endings[index]) for index in range(len(sentences))]
-
-
-def _hypothesis(event: Event) -> Hypothesis:
-    match event:
-        case Finished(result=TranslationResult() as result):
-            return result.hypotheses[0]
-        case Failed(error=error):
-            raise ExportError(f"the engine failed on the dev text: {error}") from error
-    raise ExportError(f"the engine answered {event} to a translation")
 
 
 def _percentage(flags: Sequence[bool]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +21,9 @@ from dragoman.export.calibration import measure_ranges
 from dragoman.export.certificate import (
     Check,
     check_bytes,
+    check_finite,
     check_independence,
+    check_reading,
     check_scoring,
     check_stepping,
 )
@@ -36,6 +38,8 @@ from dragoman.export.graphs import (
 )
 from dragoman.export.int8 import IntegerArithmetic
 from dragoman.export.runner import GraphRunner
+from dragoman.export.samples import sample_sources
+from dragoman.export.served import Served
 from dragoman.export.weights import save_graphs
 from dragoman.training.checkpoint import load_model
 from dragoman.training.tokenizer import load_tokenizer
@@ -46,7 +50,7 @@ Report = Callable[[str], None]
 
 # Bytes of one element of a matrix, and how far reading a target may be from stepping through it.
 _WIDTHS: dict[Precision, int] = {"int8": 1, "fp32": 4}
-_SCORING_BOUNDS: dict[Precision, float] = {"int8": 0.5, "fp32": 1e-3}
+_READING_BOUNDS: dict[Precision, float] = {"int8": 0.5, "fp32": 1e-3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,47 +96,65 @@ class Exporter:
         Args:
             path: the bundle's directory.
             precision: of its matrices.
-            dev: TSV file of sentence pairs; int8 needs it.
+            dev: TSV file of sentence pairs; int8 needs it, and without it fp32 is tried on
+                random sources.
 
         Raises:
             CertificateError: A check failed; nothing was written.
             ExportError: Something stands in the way; nothing was written.
         """
+        checkpoint = self.checkpoint
+        text = None
+        if dev is not None:
+            text = DevText.load(dev, checkpoint.tokenizer, checkpoint.model.config)
         if precision == "fp32":
             with replacing(path) as directory:
-                self._write_fp32(directory)
+                self._write_fp32(directory, text)
             return
-        if dev is None:
+        if text is None:
             raise ExportError("precision: int8 is measured and certified on text; give it by --dev")
-        model = self.checkpoint.model
-        text = DevText.load(dev, self.checkpoint.tokenizer, model.config)
         with tempfile.TemporaryDirectory() as exact, replacing(path) as directory:
-            checks = self._write_fp32(Path(exact))
-            self._write_int8(directory, Path(exact), checks, text)
+            checks, served = self._write_fp32(Path(exact), text)
+            self._write_int8(directory, text, checks, served)
 
-    def _write_fp32(self, directory: Path) -> list[Check]:
+    def _write_fp32(self, directory: Path, text: DevText | None) -> tuple[list[Check], Served]:
         checks = self._write_graphs(directory, self.checkpoint.model, FloatArithmetic(), "fp32")
         self.report("comparing fp32 steps with PyTorch")
         stepping = check_stepping(self.checkpoint.model, self._runner(directory, threads=1))
         self._pass(stepping, checks)
-        self._write_manifest(directory, "fp32", checks)
-        return checks
+        sources = sample_sources(self.checkpoint.model.config) if text is None else text.sources
+        return checks, self._serve(directory, "fp32", sources, checks)
 
     def _write_int8(
-        self, directory: Path, exact: Path, exact_checks: list[Check], text: DevText
+        self, directory: Path, text: DevText, exact_checks: list[Check], exact: Served
     ) -> None:
         sentences = text.calibration()
         self.report(f"measuring {len(sentences)} dev sentences")
         model = equalize(self.checkpoint.model, sentences)
         arithmetic = IntegerArithmetic(measure_ranges(model, sentences))
-        checks = self._write_graphs(directory, model, arithmetic, "int8")
-        self._write_manifest(directory, "int8", checks)
-        self.report(f"translating {len(text.pairs)} dev sentences with fp32 and int8")
-        qualities = (measure_quality(exact, text), measure_quality(directory, text))
+        checks = [check for check in exact_checks if check.name == "stepped_error"]
+        checks += self._write_graphs(directory, model, arithmetic, "int8")
+        served = self._serve(directory, "int8", text.sources, checks)
+        qualities = (measure_quality(exact, text), measure_quality(served, text))
         for check in compare_quality(*qualities):
             self._pass(check, checks)
-        stepped = [check for check in exact_checks if check.name == "stepped_error"]
-        self._write_manifest(directory, "int8", [*stepped, *checks])
+        self._write_manifest(directory, "int8", checks)
+
+    def _serve(
+        self,
+        directory: Path,
+        precision: Precision,
+        sources: Sequence[tuple[int, ...]],
+        checks: list[Check],
+    ) -> Served:
+        """Let the engine translate with a bundle and score what it gave."""
+        self._write_manifest(directory, precision, checks)
+        self.report(f"translating {len(sources)} sentences with {precision} and scoring the result")
+        served = Served.by(directory, sources)
+        pairs = zip(served.hypotheses, served.scores, strict=True)
+        self._pass(check_scoring(list(pairs)), checks)
+        self._write_manifest(directory, precision, checks)
+        return served
 
     def _write_graphs(
         self, directory: Path, model: Transformer, arithmetic: Arithmetic, precision: Precision
@@ -143,14 +165,15 @@ class Exporter:
             DECODER: decoder_model(model, arithmetic),
             SCORER: scorer_model(model, arithmetic),
         }
+        checks: list[Check] = []
+        self._pass(check_finite(graphs.values()), checks)
         stored = save_graphs(graphs, directory)
         add_texts(directory, self.checkpoint.tokenizer, self.description)
-        checks: list[Check] = []
         self._pass(check_bytes(stored, model, _WIDTHS[precision]), checks)
         self.report(f"running the {precision} graphs, each row in company and alone")
         alone, together = (self._runner(directory, threads) for threads in (1, 2))
         self._pass(check_independence(alone, together), checks)
-        self._pass(check_scoring(alone, _SCORING_BOUNDS[precision]), checks)
+        self._pass(check_reading(alone, _READING_BOUNDS[precision]), checks)
         return checks
 
     def _write_manifest(self, directory: Path, precision: Precision, checks: list[Check]) -> None:

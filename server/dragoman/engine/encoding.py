@@ -1,4 +1,4 @@
-"""Encoder and scorer beside the step loop: a long text never stalls the rows that run."""
+"""The encoder beside the step loop: a long text never stalls the rows that run."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,13 +7,12 @@ from dragoman.engine.errors import NumericsError
 from dragoman.engine.job import Job
 from dragoman.engine.observer import EngineObserver
 from dragoman.engine.registry import Clock, Registry
-from dragoman.engine.scorer import ScorerSession
 from dragoman.engine.sessions import EncoderSession
 from dragoman.engine.sources import SourceCache
 
 
 class EncoderLoop:
-    """Encodes sources in batches, and scores targets between them; used by one thread only.
+    """Encodes sources in batches; used by one thread only.
 
     Attributes:
         busy_since: when the batch that is computed now began, or None.
@@ -24,7 +23,6 @@ class EncoderLoop:
         registry: Registry,
         encoder: EncoderSession,
         sources: SourceCache,
-        scorer: ScorerSession,
         observer: EngineObserver,
         clock: Clock,
     ) -> None:
@@ -32,24 +30,19 @@ class EncoderLoop:
         self._registry = registry
         self._encoder = encoder
         self._sources = sources
-        self._scorer = scorer
         self._observer = observer
         self._clock = clock
         self.busy_since: float | None = None
 
     def run_batch(self) -> bool:
-        """Wait for requests, then encode one batch of them and score one batch of targets.
+        """Wait for requests, then encode one batch of them.
 
         Returns:
             False once there will be no more.
         """
         jobs = self._registry.next_batch()
-        scored = [job for job in jobs if job.source is not None]
-        new = [job for job in jobs if job.source is None]
-        if new:
-            self._encode(new)
-        for job in scored:
-            self._score(job)
+        if jobs:
+            self._encode(jobs)
         return bool(jobs)
 
     def _encode(self, jobs: list[Job]) -> None:
@@ -98,17 +91,3 @@ class EncoderLoop:
                 job.source = source
                 ready.append(job)
         self._registry.encoded(ready)
-
-    def _score(self, job: Job) -> None:
-        source, scoring = job.source, job.scoring
-        if source is None or scoring is None:
-            return  # It has just ended.
-        self.busy_since = self._clock()
-        finite = scoring.advance(self._scorer, source)
-        self.busy_since = None
-        if not finite:
-            self._registry.end(job.ticket.key, NumericsError("scorer"))
-        elif scoring.done:
-            self._registry.scored(job)
-        else:
-            self._registry.score(job)

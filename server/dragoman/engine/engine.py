@@ -6,10 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dragoman.engine.bundle import DECODER, ENCODER, SCORER, Bundle
-from dragoman.engine.cache import Cache, CacheShape
+from dragoman.engine.bundle import Bundle
 from dragoman.engine.checks import Checks
-from dragoman.engine.encoding import EncoderLoop
 from dragoman.engine.errors import (
     EngineError,
     EngineFailedError,
@@ -19,20 +17,12 @@ from dragoman.engine.errors import (
 )
 from dragoman.engine.handle import RequestHandle
 from dragoman.engine.jobs import make_job
-from dragoman.engine.loop import StepLoop
 from dragoman.engine.observer import EngineObserver
-from dragoman.engine.options import EngineLimits, EngineOptions
-from dragoman.engine.parts import make_scheduler, open_tokenizer
-from dragoman.engine.prefixes import PrefixCache
-from dragoman.engine.registry import Registry
+from dragoman.engine.options import EngineOptions
+from dragoman.engine.parts import Machinery, make_limits, make_registry, open_tokenizer
 from dragoman.engine.request import EventCallback, Request
-from dragoman.engine.rows import Rows
-from dragoman.engine.scorer import ScorerSession
 from dragoman.engine.search import Vocabulary
-from dragoman.engine.sessions import DecoderSession, EncoderSession, StepInput, open_session
-from dragoman.engine.sources import SourceCache
 from dragoman.engine.statistics import EngineStatistics
-from dragoman.engine.threads import available_cores
 
 
 class Engine:
@@ -57,54 +47,19 @@ class Engine:
         """Load the graphs of a verified bundle; `Engine.load` verifies and does this."""
         self.bundle = bundle
         self.tokenizer = open_tokenizer(bundle)
-        self.limits = EngineLimits(
-            max_source_tokens=bundle.limits.max_source_tokens,
-            max_target_tokens=bundle.limits.max_target_tokens,
-            max_rows=options.max_rows,
-            vocabulary_size=bundle.architecture.vocabulary_size,
-        )
+        self.limits = make_limits(bundle, options)
         self._observer = observer
         self._clock = clock
         self._vocabulary = Vocabulary.of(self.tokenizer)
         self._checks = Checks(self.limits, bundle.tokens)
         self._keys = itertools.count()
-        self._registry = Registry(make_scheduler(self.limits, options), options.max_queued, clock)
-        self._open_graphs(options)
+        self._registry = make_registry(self.limits, options, clock)
+        self._machinery = Machinery.open(bundle, options, self._registry, observer, clock)
+        self._loop = self._machinery.steps
+        self._encoder_loop = self._machinery.encoder
+        self._aligner_loop = self._machinery.aligner
         self._threads: tuple[threading.Thread, ...] = ()
         self._life = threading.Lock()
-
-    def _open_graphs(self, options: EngineOptions) -> None:
-        bundle = self.bundle
-        # The two graphs run beside each other: half of the cores each keeps all of them busy.
-        threads = max(1, available_cores() // 2)
-        cache = Cache(CacheShape.of(bundle, options.max_rows))
-        encoder = EncoderSession(
-            open_session(bundle.path(ENCODER), options.encoder_threads or threads),
-            cache.shape,
-            bundle.tokens.pad,
-        )
-        step_input = StepInput.zeros(options.max_rows)
-        decoder = DecoderSession(
-            open_session(bundle.path(DECODER), options.decoder_threads or threads),
-            cache,
-            step_input,
-            self.limits.vocabulary_size,
-        )
-        self._rows = Rows(cache, step_input, bundle.tokens.bos)
-        self._prefixes = PrefixCache(options.prefix_cache_bytes)
-        self._sources = SourceCache(options.source_cache_bytes)
-        self._loop = StepLoop(
-            self._registry, self._rows, self._prefixes, decoder, self._observer, self._clock
-        )
-        scorer = ScorerSession(
-            bundle.path(SCORER),
-            options.encoder_threads or threads,
-            bundle.tokens,
-            self.limits.max_target_tokens,
-        )
-        self._encoder_loop = EncoderLoop(
-            self._registry, encoder, self._sources, scorer, self._observer, self._clock
-        )
 
     @classmethod
     def load(
@@ -136,9 +91,14 @@ class Engine:
                 return
             if self._registry.closed:
                 raise EngineStoppedError
-            self._threads = (
-                threading.Thread(target=self._run_steps, name="dragoman-steps", daemon=True),
-                threading.Thread(target=self._run_encoder, name="dragoman-encoder", daemon=True),
+            work = {
+                "steps": self._run_steps,
+                "encoder": self._run_encoder,
+                "aligner": self._run_aligner,
+            }
+            self._threads = tuple(
+                threading.Thread(target=run, name=f"dragoman-{name}", daemon=True)
+                for name, run in work.items()
             )
             for thread in self._threads:
                 thread.start()
@@ -192,29 +152,7 @@ class Engine:
 
     def statistics(self) -> EngineStatistics:
         """Count what there is at this moment."""
-        rows = self._rows
-        released, created = rows.released, rows.created
-        return EngineStatistics(
-            queued=self._registry.queued,
-            pending=self._registry.pending,
-            running_rows=created - released,
-            slots_total=self.limits.max_rows,
-            slots_created=created,
-            slots_released=released,
-            steps=self._loop.steps,
-            busy_seconds=self._busy_seconds(),
-            source_cache_hits=self._sources.hits,
-            source_cache_misses=self._sources.misses,
-            source_cache_bytes=self._sources.bytes,
-            prefix_tokens_reused=self._prefixes.reused,
-            prefix_tokens_computed=self._prefixes.computed,
-            prefix_cache_bytes=self._prefixes.bytes,
-        )
-
-    def _busy_seconds(self) -> float:
-        begun = [self._loop.busy_since, self._encoder_loop.busy_since]
-        now = self._clock()
-        return max((now - since for since in begun if since is not None), default=0.0)
+        return self._machinery.statistics(self._registry, self.limits.max_rows, self._clock())
 
     def _run_steps(self) -> None:
         try:
@@ -227,8 +165,14 @@ class Engine:
         self._loop.fail_all(self._registry.remove_all(), self._end_error())
 
     def _run_encoder(self) -> None:
+        self._repeat(self._encoder_loop.run_batch)
+
+    def _run_aligner(self) -> None:
+        self._repeat(self._aligner_loop.run_turn)
+
+    def _repeat(self, work: Callable[[], bool]) -> None:
         try:
-            while self._encoder_loop.run_batch():
+            while work():
                 pass
         except Exception as error:  # noqa: BLE001 - whatever it is, callers must hear of it
             self._break(error)

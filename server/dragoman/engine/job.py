@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dragoman.engine.alignment import Aligning
 from dragoman.engine.observer import EngineObserver
 from dragoman.engine.request import (
     EventCallback,
@@ -15,7 +16,6 @@ from dragoman.engine.request import (
     TokensCommitted,
 )
 from dragoman.engine.scheduler import Ticket
-from dragoman.engine.scoring import Scoring
 from dragoman.engine.search import Search
 from dragoman.engine.timing import RequestTiming
 
@@ -37,20 +37,26 @@ class Job(ABC):
         taken: when the encoder took it.
         first_token: when the first token after a prefix was chosen, or None.
         finishes_early: whether it ends with what it has when its deadline nears.
-        aligned: whether its answer contains alignments.
-        scoring: what the scorer has to do for it, once that is known, or None.
+        aligning: what the aligner has to do for it, once that is known, or None.
     """
 
     def __init__(
-        self, key: int, request: Request, searches: Sequence[Search], on_event: EventCallback
+        self,
+        key: int,
+        request: Request,
+        searches: Sequence[Search],
+        on_event: EventCallback,
+        *,
+        aligned: bool = False,
     ) -> None:
-        """Begin a job."""
+        """Begin a job of at least one search."""
         self.ticket = Ticket(
             key=key,
             source_tokens=len(request.source_ids),
-            width=searches[0].most_rows if searches else 0,
+            width=searches[0].most_rows,
             branches=len(searches),
             deadline=request.deadline,
+            aligned=aligned,
         )
         self.source_ids = request.source_ids
         self.on_event = on_event
@@ -63,8 +69,12 @@ class Job(ABC):
         self.taken = 0.0
         self.first_token: float | None = None
         self.finishes_early = False
-        self.aligned = False
-        self.scoring: Scoring | None = None
+        self.aligning: Aligning | None = None
+
+    @property
+    def aligned(self) -> bool:
+        """Whether its answer contains alignments."""
+        return self.ticket.aligned
 
     @property
     def rows(self) -> int:
@@ -98,8 +108,8 @@ class Job(ABC):
         """Give what is to be streamed of the answer and couldn't be streamed before."""
         return None
 
-    def plan_scoring(self) -> Scoring | None:
-        """Say what is to be scored before the answer, once all branches are over."""
+    def plan_alignment(self) -> Aligning | None:
+        """Say what is to be aligned before the answer, once all branches are over."""
         return None
 
     def report(self, observer: EngineObserver, now: float) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import chain
 
+from dragoman.engine.alignment import Aligning, Target
 from dragoman.engine.decoding import OnDeadline
 from dragoman.engine.job import Job
 from dragoman.engine.observer import EngineObserver
@@ -18,9 +19,8 @@ from dragoman.engine.request import (
     TranslationRequest,
     TranslationResult,
 )
-from dragoman.engine.score import ScoreRequest, ScoreResult
-from dragoman.engine.scoring import Scoring, Target
-from dragoman.engine.search import Prediction, TranslationSearch, Vocabulary, plan_searches
+from dragoman.engine.score import Alignment, ScoreRequest, ScoreResult, TargetScore
+from dragoman.engine.search import Forced, Prediction, TranslationSearch, Vocabulary, plan_searches
 
 # How long before its deadline a request ends that wants the best so far: time for the step that
 # is under way and for the answer to travel.
@@ -40,11 +40,11 @@ class TranslationJob(Job):
     ) -> None:
         """Begin a job for a request that was checked."""
         self._searches = plan_searches(request, vocabulary, limits)
-        super().__init__(key, request, self._searches, on_event)
+        aligned = request.options.return_alignment
+        super().__init__(key, request, self._searches, on_event, aligned=aligned)
         self._options = request.options
         self.stream = request.stream and len(self._searches) == 1
         self._streams_late = request.stream and not self.stream
-        self.aligned = request.options.return_alignment
         self.finishes_early = request.options.on_deadline is OnDeadline.BEST
         if self.finishes_early and request.deadline is not None:
             self.ticket.deadline = request.deadline - DEADLINE_MARGIN
@@ -77,21 +77,21 @@ class TranslationJob(Job):
         first = self._hypotheses()[0]
         return TokensCommitted(first.token_ids, first.log_probabilities[: len(first.token_ids)])
 
-    def plan_scoring(self) -> Scoring | None:
+    def plan_alignment(self) -> Aligning | None:
         """Let the outputs be aligned, if that is wanted."""
         if not self.aligned:
             return None
         ended = FinishReason.STOP
         found = self._hypotheses()
         targets = [Target(each.token_ids, each.finish_reason is ended) for each in found]
-        return Scoring(targets, aligned=True) if targets else None
+        return Aligning(targets) if targets else None
 
     def result(self, now: float) -> TranslationResult:
         """Give the translation."""
         hypotheses = self._hypotheses()
-        if self.scoring is not None and self.scoring.done:
-            pairs = zip(hypotheses, self.scoring.scores, strict=True)
-            hypotheses = tuple(replace(each, alignment=score.alignment) for each, score in pairs)
+        if self.aligning is not None and self.aligning.done:
+            pairs = zip(hypotheses, self.aligning.alignments, strict=True)
+            hypotheses = tuple(replace(each, alignment=alignment) for each, alignment in pairs)
         return TranslationResult(hypotheses, len(self.source_ids), self.timing(now))
 
 
@@ -115,22 +115,35 @@ class NextTokenJob(Job):
 
 
 class ScoreJob(Job):
-    """Scores of given translations; it needs no rows."""
+    """Scores of given translations, each stepped through by itself."""
 
-    def __init__(self, key: int, request: ScoreRequest, on_event: EventCallback) -> None:
+    def __init__(
+        self, key: int, request: ScoreRequest, vocabulary: Vocabulary, on_event: EventCallback
+    ) -> None:
         """Begin a job for a request that was checked."""
-        super().__init__(key, request, (), on_event)
-        targets = [Target(ids) for ids in request.targets]
-        self.scoring = self._scoring = Scoring(targets, request.return_alignment)
+        self._targets = request.targets
+        self._forced = [Forced(ids, vocabulary.eos) for ids in request.targets]
+        super().__init__(key, request, self._forced, on_event, aligned=request.return_alignment)
+
+    def plan_alignment(self) -> Aligning | None:
+        """Let the translations be aligned, if that is wanted."""
+        return Aligning([Target(ids) for ids in self._targets]) if self.aligned else None
 
     def report(self, observer: EngineObserver, now: float) -> None:
         """Tell that it is answered now."""
-        tokens = sum(target.length for target in self._scoring.targets)
-        observer.request_scored(len(self._scoring.targets), tokens, now - self.taken)
+        tokens = sum(len(ids) + 1 for ids in self._targets)
+        observer.request_scored(len(self._targets), tokens, now - self.taken)
 
     def result(self, now: float) -> ScoreResult:
         """Give the scores in the order of the targets."""
-        return ScoreResult(tuple(self._scoring.scores), len(self.source_ids), self.timing(now))
+        found: list[Alignment | None] = [None] * len(self._forced)
+        if self.aligning is not None:
+            found = list(self.aligning.alignments)
+        scores = tuple(
+            TargetScore(search.log_probabilities, alignment)
+            for search, alignment in zip(self._forced, found, strict=True)
+        )
+        return ScoreResult(scores, len(self.source_ids), self.timing(now))
 
 
 def make_job(
@@ -144,5 +157,5 @@ def make_job(
     if isinstance(request, TranslationRequest):
         return TranslationJob(key, request, vocabulary, limits, on_event)
     if isinstance(request, ScoreRequest):
-        return ScoreJob(key, request, on_event)
+        return ScoreJob(key, request, vocabulary, on_event)
     return NextTokenJob(key, request, vocabulary, on_event)

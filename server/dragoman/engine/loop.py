@@ -73,7 +73,7 @@ class StepLoop:
         plan = self._registry.plan()
         for job, error in plan.ended:
             self._end(job, error)
-        for job in plan.scored:
+        for job in plan.aligned:
             self._finish(job)
         for job in plan.admitted:
             self._admit(job)
@@ -164,13 +164,13 @@ class StepLoop:
             self._complete(job)
 
     def _complete(self, job: Job) -> None:
-        """Answer a job whose branches are over, or let the scorer add to the answer before."""
-        job.scoring = job.plan_scoring()
-        if job.scoring is None:
+        """Answer a job whose branches are over, or let its outputs be aligned before."""
+        job.aligning = job.plan_alignment()
+        if job.aligning is None:
             self._registry.remove(job)
             self._finish(job)
         else:
-            self._registry.score(job)
+            self._registry.align(job)
 
     def _finish(self, job: Job) -> None:
         """Deliver the answer of a job that was taken out of the registry."""

@@ -58,7 +58,7 @@ class EngineObserver:
         """So many sources needn't be encoded, so many must be; on the encoder's thread."""
 
     def prefix_reused(self, reused: int, computed: int) -> None:
-        """Of a forced prefix so many tokens were copied, so many must be stepped."""
+        """Of a forced prefix, or a translation to score, so many tokens are known, so many not."""
 
     def engine_failed(self, error: EngineError) -> None:
         """The engine broke and takes no more requests."""

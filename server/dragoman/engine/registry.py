@@ -4,7 +4,6 @@ Whoever takes a job out of the registry delivers its terminal event; so there is
 """
 
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,12 +16,10 @@ from dragoman.engine.errors import (
     RequestCancelledError,
 )
 from dragoman.engine.job import Job
+from dragoman.engine.pace import Pace
 from dragoman.engine.scheduler import Scheduler
 
 Clock = Callable[[], float]
-
-_RECENT_JOBS = 32
-_SHORTEST_RETRY, _LONGEST_RETRY, _UNKNOWN_RETRY = 0.05, 10.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +29,12 @@ class Plan:
     Attributes:
         ended: jobs that end without an answer, and why; their rows are free again.
         admitted: the job of each branch that gets rows, once for each branch.
-        scored: jobs that are done but for their answer.
+        aligned: jobs that are done but for their answer.
     """
 
     ended: list[tuple[Job, EngineError]]
     admitted: list[Job]
-    scored: list[Job]
+    aligned: list[Job]
 
 
 _NOTHING = Plan([], [], [])
@@ -53,8 +50,8 @@ class Registry:
         self._clock = clock
         self._jobs: dict[int, Job] = {}
         self._ended: dict[int, EngineError] = {}
-        self._scored: list[Job] = []
-        self._recent: deque[float] = deque(maxlen=_RECENT_JOBS)
+        self._aligned: list[Job] = []
+        self._pace = Pace()
         self._draining = False
         self._closed = False
         self._failure: EngineError | None = None
@@ -62,6 +59,7 @@ class Registry:
         self._lock = lock
         self._for_steps = threading.Condition(lock)
         self._for_encoder = threading.Condition(lock)
+        self._for_aligner = threading.Condition(lock)
 
     @property
     def queued(self) -> int:
@@ -98,19 +96,13 @@ class Registry:
                 raise EngineStoppedError
             job.submitted = self._clock()
             if self._scheduler.full:
-                raise QueueFullError(self._max_queued, self._retry_after(job.submitted))
+                retry_after = self._pace.retry_after(self.queued, job.submitted)
+                raise QueueFullError(self._max_queued, retry_after)
             self._jobs[job.ticket.key] = job
             self._scheduler.add(job.ticket)
             self._for_encoder.notify()
             if job.ticket.deadline is not None:
                 self._for_steps.notify()
-
-    def _retry_after(self, now: float) -> float:
-        """Guess when half of the queue will be gone."""
-        if not self._recent or now <= self._recent[0]:
-            return _UNKNOWN_RETRY
-        per_second = len(self._recent) / (now - self._recent[0])
-        return min(max(0.5 * self.queued / per_second, _SHORTEST_RETRY), _LONGEST_RETRY)
 
     def cancel(self, key: int) -> None:
         """End a job with `RequestCancelledError` before the next step, if it hasn't ended."""
@@ -124,19 +116,11 @@ class Registry:
                 self._for_steps.notify()
 
     def next_batch(self) -> list[Job]:
-        """Wait for jobs for the encoder and take them.
-
-        Returns:
-            Jobs whose source is to be encoded, and after them perhaps one that has it and is to
-            be scored. None at all means that there will be no more.
-        """
+        """Wait for jobs whose source is to be encoded and take them; none at all is the end."""
         with self._for_encoder:
             while not self._closed:
                 now = self._clock()
                 jobs = self._take(self._scheduler.next_batch(now), now)
-                scored = self._scheduler.next_scored()
-                if scored is not None:
-                    jobs.append(self._jobs[scored])
                 if jobs:
                     return jobs
                 self._for_encoder.wait()
@@ -149,23 +133,32 @@ class Registry:
         return jobs
 
     def encoded(self, jobs: list[Job]) -> None:
-        """Let jobs whose `source` is there have rows, or be scored."""
+        """Let jobs whose `source` is there have rows."""
         with self._lock:
             self._scheduler.encoded(job.ticket.key for job in jobs)
             self._for_steps.notify()
-            self._for_encoder.notify()
 
-    def score(self, job: Job) -> None:
-        """Let a job be scored, or go on with it, unless it has ended."""
+    def next_alignment(self) -> Job | None:
+        """Wait for a job one of whose outputs is to be aligned and take it; None is the end."""
+        with self._for_aligner:
+            while not self._closed:
+                key = self._scheduler.next_alignment()
+                if key is not None:
+                    return self._jobs[key]
+                self._for_aligner.wait()
+        return None
+
+    def align(self, job: Job) -> None:
+        """Let a job be aligned, or go on with it, unless it has ended."""
         with self._lock:
             if job.ticket.key in self._jobs:
-                self._scheduler.score(job.ticket.key)
-                self._for_encoder.notify()
+                self._scheduler.align(job.ticket.key)
+                self._for_aligner.notify()
 
-    def scored(self, job: Job) -> None:
+    def aligned(self, job: Job) -> None:
         """Let a job be answered."""
         with self._lock:
-            self._scored.append(job)
+            self._aligned.append(job)
             self._for_steps.notify()
 
     def plan(self) -> Plan:
@@ -176,10 +169,10 @@ class Registry:
                 return _NOTHING
             for key in self._scheduler.expired(now):
                 self._ended.setdefault(key, DeadlineExceededError())
-            ended, scored = self._take_ended(), self._take_scored(now)
+            ended, aligned = self._take_ended(), self._take_aligned(now)
             admitted = [self._jobs[key] for key in self._scheduler.admit()]
             self._for_encoder.notify()
-        return Plan(ended, admitted, scored)
+        return Plan(ended, admitted, aligned)
 
     def _take_ended(self) -> list[tuple[Job, EngineError]]:
         found = ((self._remove(key), error) for key, error in self._ended.items())
@@ -187,14 +180,15 @@ class Registry:
         self._ended.clear()
         return ended
 
-    def _take_scored(self, now: float) -> list[Job]:
-        found = [job for job in self._scored if self._remove(job.ticket.key) is not None]
-        self._recent.extend([now] * len(found))
-        self._scored.clear()
+    def _take_aligned(self, now: float) -> list[Job]:
+        found = [job for job in self._aligned if self._remove(job.ticket.key) is not None]
+        for _ in found:
+            self._pace.note(now)
+        self._aligned.clear()
         return found
 
     def _has_work(self, now: float) -> bool:
-        return bool(self._ended or self._scored) or self._scheduler.has_work(now)
+        return bool(self._ended or self._aligned) or self._scheduler.has_work(now)
 
     def _remove(self, key: int) -> Job | None:
         job = self._jobs.pop(key, None)
@@ -212,7 +206,7 @@ class Registry:
         """Take a job out, its rows with it, to deliver its terminal event."""
         with self._lock:
             self._remove(job.ticket.key)
-            self._recent.append(self._clock())
+            self._pace.note(self._clock())
             self._for_encoder.notify()
 
     def remove_all(self) -> list[Job]:
@@ -251,3 +245,4 @@ class Registry:
             self._failure = self._failure or failure
             self._for_steps.notify_all()
             self._for_encoder.notify_all()
+            self._for_aligner.notify_all()

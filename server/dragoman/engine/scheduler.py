@@ -1,11 +1,13 @@
 """Who is encoded and who gets a row next. It decides; others do.
 
 A request waits, is encoded in a batch, is ready, and then gets rows: one branch of it after the
-other, each branch `width` rows at once. Some are scored after that, and those without branches
-at once when they are encoded: one batch of targets at a time, in turn.
+other, each branch `width` rows at once. Outputs of some are aligned after that, one output at a
+time, in turn.
 
 The oldest waiting request is in every next batch, and the oldest ready one gets the next free
-rows even if a younger one would fit better: no request is ever passed over for good.
+rows even if a younger one would fit better: no request is ever passed over for good. But those
+that are to be aligned wait while the sources of others before them pile up there: nobody else
+shall wait for alignments.
 """
 
 import heapq
@@ -29,8 +31,9 @@ class Ticket:
         key: its number; numbers rise with arrival.
         source_tokens: length of its source.
         width: rows that each of its branches takes.
-        branches: branches that have no rows yet; 0 at first where only the scorer is needed.
+        branches: branches that have no rows yet.
         deadline: time from which on it is expired, or None.
+        aligned: whether its outputs are to be aligned.
     """
 
     key: int
@@ -38,8 +41,10 @@ class Ticket:
     width: int = 1
     branches: int = 1
     deadline: float | None = None
+    aligned: bool = False
     queued: bool = field(default=True, init=False)
     holds: bool = field(default=False, init=False)
+    in_turn: bool = field(default=False, init=False)
 
     def expired(self, now: float) -> bool:
         """Whether its time is over."""
@@ -55,7 +60,8 @@ class Scheduler:
         Args:
             max_rows: rows there are.
             max_queued: most requests that have no rows yet.
-            max_batch_tokens: most padded tokens of a batch; as many encoded ones may wait.
+            max_batch_tokens: most padded tokens of a batch; about as many encoded ones may wait
+                for rows, and as many for their alignment.
         """
         self.free_rows = max_rows
         self.queued = 0
@@ -65,8 +71,9 @@ class Scheduler:
         self._waiting: dict[int, Ticket] = {}
         self._ready: dict[int, Ticket] = {}
         self._ready_keys: list[int] = []
-        self._scoring: dict[int, Ticket] = {}
+        self._turns: dict[int, Ticket] = {}
         self._held_tokens = 0
+        self._aligned_tokens = 0
         self._deadlines: list[tuple[float, int]] = []
 
     @property
@@ -89,11 +96,15 @@ class Scheduler:
         """
         if self._held_tokens >= self._max_batch_tokens:
             return []
-        living = (ticket for ticket in self._waiting.values() if not ticket.expired(now))
-        batch = list(self._fitting(islice(living, _LOOK_AHEAD)))
+        free = (ticket for ticket in self._waiting.values() if self._may_begin(ticket, now))
+        batch = list(self._fitting(islice(free, _LOOK_AHEAD)))
         for key in batch:
             del self._waiting[key]
         return batch
+
+    def _may_begin(self, ticket: Ticket, now: float) -> bool:
+        crowded = ticket.aligned and self._aligned_tokens >= self._max_batch_tokens
+        return not crowded and not ticket.expired(now)
 
     def _fitting(self, candidates: Iterable[Ticket]) -> Iterator[int]:
         longest = real = count = 0
@@ -112,29 +123,25 @@ class Scheduler:
         for key in keys:
             ticket = self._tickets.get(key)
             if ticket is not None:
-                self._use(ticket)
+                self._held_tokens += ticket.source_tokens
+                ticket.holds = True
+                self._ready[key] = ticket
+                heapq.heappush(self._ready_keys, key)
 
-    def _use(self, ticket: Ticket) -> None:
-        if ticket.branches == 0:
-            self._leave_queue(ticket)
-            self.score(ticket.key)
-        else:
-            self._hold(ticket)
-            self._ready[ticket.key] = ticket
-            heapq.heappush(self._ready_keys, ticket.key)
-
-    def score(self, key: int) -> None:
-        """Let a request whose source is encoded have its turn at the scorer."""
+    def align(self, key: int) -> None:
+        """Let a request whose branches are over have its turn at the aligner, perhaps again."""
         ticket = self._tickets[key]
-        self._hold(ticket)
-        self._scoring[key] = ticket
+        if not ticket.in_turn:
+            self._aligned_tokens += ticket.source_tokens
+            ticket.in_turn = True
+        self._turns[key] = ticket
 
-    def next_scored(self) -> int | None:
-        """Take the request out whose turn at the scorer it is; it may come back for another."""
-        if not self._scoring:
+    def next_alignment(self) -> int | None:
+        """Take the request out whose turn at the aligner it is; it may come back for another."""
+        if not self._turns:
             return None
-        key = next(iter(self._scoring))
-        del self._scoring[key]
+        key = next(iter(self._turns))
+        del self._turns[key]
         return key
 
     def admit(self) -> list[int]:
@@ -177,11 +184,6 @@ class Scheduler:
             self._held_tokens -= ticket.source_tokens
             ticket.holds = False
 
-    def _hold(self, ticket: Ticket) -> None:
-        if not ticket.holds:
-            self._held_tokens += ticket.source_tokens
-            ticket.holds = True
-
     def release(self, rows: int) -> None:
         """Take rows back that a branch needs no more."""
         self.free_rows += rows
@@ -190,7 +192,8 @@ class Scheduler:
         """Forget a request, wherever it stands; its rows are released apart from that."""
         ticket = self._tickets.pop(key)
         self._waiting.pop(key, None)
-        self._scoring.pop(key, None)
+        self._turns.pop(key, None)
+        self._aligned_tokens -= ticket.source_tokens * ticket.in_turn
         self._leave_ready(ticket)
         self._leave_queue(ticket)
         if len(self._deadlines) > 2 * len(self._tickets) + _STALE_DEADLINES:

@@ -32,7 +32,8 @@ class ScoreRequest:
     Attributes:
         source_ids: tokens of the source, the last one (and no other) end-of-sentence.
         targets: 1 to 64 translations, each the tokens of a text without begin-of-sentence and
-            end-of-sentence, fewer than the model's `max_target_tokens`; it may be empty.
+            end-of-sentence, fewer than the model's `max_target_tokens`; it may be empty. Each takes
+            a row and a step for each token.
         return_alignment: whether their alignments are wanted.
         deadline: time by `time.monotonic()` at which the request fails, or None.
     """
@@ -49,8 +50,8 @@ class TargetScore:
 
     Attributes:
         log_probabilities: natural logarithm of each token's probability given all before it; the
-            end-of-sentence token's comes last. They agree within 1e-3 with those of the same
-            output where it was decoded.
+            end-of-sentence token's comes last. They are those of the same output where it was
+            decoded, bit for bit.
         alignment: where it was asked for, else None.
     """
 

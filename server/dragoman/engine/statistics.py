@@ -19,8 +19,9 @@ class EngineStatistics:
         source_cache_hits: sources that needn't be encoded, since they were before or with others.
         source_cache_misses: sources that were encoded.
         source_cache_bytes: bytes of encoded sources that are kept.
-        prefix_tokens_reused: tokens of forced prefixes that were copied from earlier rows.
-        prefix_tokens_computed: tokens of forced prefixes that were stepped.
+        prefix_tokens_reused: tokens of forced prefixes and of translations to score that were
+            copied from earlier rows.
+        prefix_tokens_computed: such tokens that were stepped.
         prefix_cache_bytes: bytes of decoded prefixes that are kept.
     """
 

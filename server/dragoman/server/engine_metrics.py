@@ -77,10 +77,12 @@ class EngineSeries:
         )
         self.source_misses = counter("source_cache_misses", "Sources that had to be encoded.")
         self.prefix_reused = counter(
-            "prefix_tokens_reused", "Tokens of forced prefixes taken from earlier requests."
+            "prefix_tokens_reused",
+            "Tokens of forced prefixes and given translations taken from earlier requests.",
         )
         self.prefix_computed = counter(
-            "prefix_tokens_computed", "Tokens of forced prefixes that took a step each."
+            "prefix_tokens_computed",
+            "Tokens of forced prefixes and given translations that took a step each.",
         )
         self.requests = counter("requests", "Lines, next-token and score requests accepted.")
         finished = tallies.counter(
