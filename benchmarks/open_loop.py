@@ -45,8 +45,8 @@ PEERS = {
 }
 DECODINGS = {"beam 4": 4, "greedy": 1}
 _TEXTS = 1000
-_SECONDS, _MOST_SECONDS, _WANTED_REQUESTS = 12.0, 24.0, 120
-_BURST, _SLOW_BURST = 128, 32
+_SECONDS, _MOST_SECONDS, _WANTED_REQUESTS = 10.0, 20.0, 100
+_BURST, _SLOW_BURST = 256, 48
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ async def search_rates(
     chosen: dict[str, Choice], texts: list[str], beam_size: int, options: Options
 ) -> dict[str, Contender]:
     """Search for the highest rate of each system, a trial of each in turn."""
-    most_trials = 2 if options.quick else 8
+    most_trials = 2 if options.quick else 7
     contenders = {
         system: Contender(choice.setting, RateSearch(choice.speed, most_trials=most_trials))
         for system, choice in chosen.items()

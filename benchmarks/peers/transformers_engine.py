@@ -17,6 +17,10 @@ def open_engine(model: ModelName, threads: int) -> Transformers:
     return Transformers(transformers_model(float_model(model)), threads)
 
 
+# It ends as soon as there are enough finished ones, as CTranslate2 does: the rule that costs least.
+_BEAM = {"early_stopping": True, "length_penalty": 0.6}
+
+
 class Transformers:
     """float32, or whatever type the model has; fused attention, caches, batches by length."""
 
@@ -48,11 +52,9 @@ class Transformers:
             attention_mask=(ids != 0).long(),
             num_beams=job.beam_size,
             do_sample=False,
-            # The rule that ends soonest, and the one that CTranslate2 has too.
-            early_stopping=job.beam_size > 1,
-            length_penalty=0.6,
             max_new_tokens=job.forced_tokens or job.max_tokens,
             **({} if job.forced_tokens is None else {"min_new_tokens": job.forced_tokens}),
+            **(_BEAM if job.beam_size > 1 else {}),
             **self._special,
         )
         return [until_eos(row[1:]) for row in found.tolist()]
