@@ -25,6 +25,8 @@ ALL: dict[str, Any] = {
     "beam_size": 5,
     "hypothesis_count": 2,
     "length_penalty": -0.5,
+    "patience": 2.5,
+    "pruning_margin": 0.25,
     "max_output_tokens": 40,
     "min_output_tokens": 3,
     "repetition_penalty": 1.25,
@@ -42,6 +44,8 @@ WIRE = {
     "beam_size": 5,
     "hypothesis_count": 2,
     "length_penalty": -0.5,
+    "patience": 2.5,
+    "pruning_margin": 0.25,
     "max_output_token_count": 40,
     "min_output_token_count": 3,
     "repetition_penalty": 1.25,
@@ -214,7 +218,8 @@ async def test_refusals_name_the_field(stack: Stack, real: str) -> None:
 
 
 def test_the_options_of_the_command_line(run: Run, address: str, shouting: Shouting) -> None:
-    arguments = """--beam-size 5 --n-best 2 --length-penalty -0.5 --max-output-tokens 40
+    arguments = """--beam-size 5 --n-best 2 --length-penalty -0.5 --patience 2.5
+        --pruning-margin 0.25 --max-output-tokens 40
         --min-output-tokens 3 --repetition-penalty 1.25 --no-repeat-ngram-size 4 --suppress 7
         --suppress 8 --prefix-bias 0.5 --prefix Das --alternatives 0 --scores --alignment
         --finish-at-deadline

@@ -53,6 +53,8 @@ def random_options(choice: random.Random, ids: tuple[int, ...]) -> DecodingOptio
         "repetition_penalty": choice.choice([0.8, 1.5]),
         "no_repeat_ngram_size": choice.choice([1, 2, 3]),
         "min_output_tokens": choice.choice([2, 8]),
+        "patience": choice.choice([0.0, 0.5, 2.0]),
+        "pruning_margin": choice.choice([0.0, 0.2, 4.0]),
         "suppressed_ids": tuple(choice.sample(range(400), choice.choice([1, 200]))),
     }
     fields |= {name: value for name, value in rare.items() if choice.random() < 0.15}

@@ -36,8 +36,11 @@ def test_a_source_fills_its_positions_alone() -> None:
 def test_a_copy_takes_what_is_alive() -> None:
     cache = Cache(SMALL)
     cache.target[:, :, 2], cache.source[:, :, 2] = 7, 8
-    cache.copy(2, 0, length=3, source_length=4)
-    assert (cache.target[:, :, 0, :, :3] == 7).all()
+    cache.copy_target(2, 0, start=1, length=3)
+    cache.copy_target(2, 0, start=3, length=3)
+    cache.copy_source(2, 0, length=4)
+    assert not cache.target[:, :, 0, :, :1].any()
+    assert (cache.target[:, :, 0, :, 1:3] == 7).all()
     assert not cache.target[:, :, 0, :, 3:].any()
     assert (cache.source[:, :, 0, :, :4] == 8).all()
     assert not cache.source[:, :, 0, :, 4:].any()

@@ -132,6 +132,8 @@ def terms(*spellings: tuple[int, ...], **fields: Any) -> TranslationRequest:
         options(beam_size=4, hypothesis_count=4),
         options(length_penalty=-2.0),
         options(length_penalty=2.0),
+        options(patience=0, pruning_margin=0),
+        options(patience=100.0, pruning_margin=100.0),
         options(min_output_tokens=6),
         options(max_output_tokens=3, min_output_tokens=3),
         sampling(temperature=0.01, top_k=0, top_p=1.0, min_p=0.0),
@@ -170,6 +172,10 @@ NAN = float("nan")
         (options(beam_size=2, hypothesis_count=3), "hypothesis_count", 3),
         (options(hypothesis_count=10_000), "hypothesis_count", 10_000),
         (options(length_penalty=2.1), "length_penalty", 2.1),
+        (options(patience=-0.1), "patience", -0.1),
+        (options(patience=100.1), "patience", 100.1),
+        (options(pruning_margin=-0.1), "pruning_margin", -0.1),
+        (options(pruning_margin=float("inf")), "pruning_margin", float("inf")),
         (options(length_penalty=float("-inf")), "length_penalty", float("-inf")),
         (options(min_output_tokens=-1), "min_output_tokens", -1),
         (options(min_output_tokens=7), "min_output_tokens", 7),
@@ -228,7 +234,10 @@ def test_options_out_of_bounds_are_named(
     assert error.value.bound in str(error.value)
 
 
-@pytest.mark.parametrize("field", ["length_penalty", "repetition_penalty", "prefix_bias"])
+@pytest.mark.parametrize(
+    "field",
+    ["length_penalty", "patience", "pruning_margin", "repetition_penalty", "prefix_bias"],
+)
 def test_what_is_no_number_is_refused(field: str) -> None:
     with pytest.raises(InvalidRequestError, match=field):
         CHECKS.check(options(**{field: NAN}))

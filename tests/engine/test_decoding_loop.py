@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from tests.engine.hand import Hand
 from tests.engine.traffic import translations
 
 EOS = 3
-BEAM = DecodingOptions(beam_size=4)
+BEAM = DecodingOptions(beam_size=4, pruning_margin=0.0)
 SAMPLES = DecodingOptions(sampling=SamplingOptions(sample_count=3, seed=4), hypothesis_count=3)
 
 
@@ -98,7 +99,7 @@ def test_the_finish_reason_is_right_around_the_natural_length(hand: Hand, excess
     [[natural]] = finished(hand, request_of(hand, BEAM))
     assert natural.finish_reason is FinishReason.STOP
     limit = len(natural.log_probabilities) + excess
-    options = DecodingOptions(beam_size=4, max_output_tokens=limit)
+    options = replace(BEAM, max_output_tokens=limit)
     [[best]] = finished(hand, request_of(hand, options))
     assert best.token_ids == natural.token_ids[:limit]
     assert best.finish_reason is (FinishReason.LENGTH if excess < 0 else FinishReason.STOP)

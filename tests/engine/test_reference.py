@@ -30,6 +30,7 @@ EOS = 3
 NEVER = frozenset((0, 1, 2))
 LIMIT = 16
 NUMBERS = number_words.split()[1][:2]
+EXACT = {"length_penalty": 0.6, "patience": 0.0, "pruning_margin": 0.0}
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def source_of(engine: Engine, number: int) -> tuple[int, ...]:
 def translate(
     engine: Engine, number: int, prefix: tuple[int, ...] = (), **options: Any
 ) -> list[Hypothesis]:
-    fields: dict[str, Any] = {"max_output_tokens": LIMIT, **options}
+    fields: dict[str, Any] = {"max_output_tokens": LIMIT, **EXACT, **options}
     request = TranslationRequest(
         source_of(engine, number),
         prefix,
@@ -86,6 +87,16 @@ def test_beam_search(engine: Engine, tiny_checkpoint: Path, number: int, alpha: 
     expected = beam_search(task(engine, tiny_checkpoint, number, alpha=alpha), 3)
     for hypothesis, output in zip(found, expected[:3], strict=True):
         assert_same(hypothesis, output)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(("patience", "margin"), [(0.5, 0.0), (1.0, 1.5), (2.0, 0.5), (0.0, 0.7)])
+def test_impatient_beam_search(
+    engine: Engine, tiny_checkpoint: Path, number: int, patience: float, margin: float
+) -> None:
+    [found] = translate(engine, number, beam_size=3, patience=patience, pruning_margin=margin)
+    wanted = task(engine, tiny_checkpoint, number)
+    assert_same(found, beam_search(wanted, 3, patience, margin)[0])
 
 
 @pytest.mark.parametrize("number", NUMBERS)

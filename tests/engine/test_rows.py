@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from dragoman.engine.cache import Cache, CacheShape
 from dragoman.engine.rows import Rows
 from dragoman.engine.search import Search, Step
+from dragoman.engine.search.base import common_length
 from dragoman.engine.sessions import StepInput
 
 BOS = 2
@@ -38,6 +39,9 @@ class Idle(Search):
 
     def trace(self) -> None:
         return None
+
+    def shared(self, place: int, other: int) -> int:
+        return common_length((self.histories[place], self.histories[other]))
 
     def advance(self, step: Step) -> bool:
         return False
@@ -194,16 +198,16 @@ class Counting(Cache):
 
     def __init__(self) -> None:
         super().__init__(SHAPE)
-        self.targets: list[tuple[int, int, int]] = []
-        self.both: list[tuple[int, int]] = []
+        self.targets: list[tuple[int, int, int, int]] = []
+        self.sources: list[tuple[int, int]] = []
 
-    def copy_target(self, origin: int, row: int, length: int) -> None:
-        self.targets.append((origin, row, length))
-        super().copy_target(origin, row, length)
+    def copy_target(self, origin: int, row: int, start: int, length: int) -> None:
+        self.targets.append((origin, row, start, length))
+        super().copy_target(origin, row, start, length)
 
-    def copy(self, origin: int, row: int, length: int, source_length: int) -> None:
-        self.both.append((origin, row))
-        super().copy(origin, row, length, source_length)
+    def copy_source(self, origin: int, row: int, length: int) -> None:
+        self.sources.append((origin, row))
+        super().copy_source(origin, row, length)
 
 
 def rearranged(parents: list[int]) -> tuple[Counting, Idle, Rows]:
@@ -221,14 +225,14 @@ def rearranged(parents: list[int]) -> tuple[Counting, Idle, Rows]:
 
 def test_an_order_that_changes_copies_nothing() -> None:
     cache, search, rows = rearranged([2, 0, 1])
-    assert (cache.targets, cache.both) == ([], [])
+    assert (cache.targets, cache.sources) == ([], [])
     assert search.rows == [2, 0, 1]
     assert rows._input.token[:3].tolist() == [11, 12, 10]
 
 
 def test_only_a_row_that_is_needed_twice_is_copied() -> None:
     cache, search, rows = rearranged([1, 1, 2])
-    assert (cache.targets, cache.both) == ([(1, 0, 2)], [])
+    assert (cache.targets, cache.sources) == ([(1, 0, 0, 2)], [])
     assert search.rows == [1, 0, 2]
     assert rows._input.token[:3].tolist() == [11, 10, 12]
 
@@ -238,11 +242,25 @@ def test_rows_that_go_on_with_nothing_are_free_at_once() -> None:
     assert rows.compact() == 1
     assert search.rows == [0]
     assert rows.created - rows.released == 1
-    assert cache.targets == [(2, 0, 2)]
+    assert cache.targets == [(2, 0, 0, 2)]
+
+
+def test_what_a_row_holds_already_is_not_copied() -> None:
+    cache, search, rows = rearranged([0, 1, 2])
+    search.histories = [(1, 2), (1, 3), (4, 5)]
+    search.parents, search.parent_ids = [0, 0, 2], [7, 7, 7]
+    rows.rearrange(search)
+    assert cache.targets == [(0, 1, 1, 2)]
+    search.parents, search.parent_ids = [0, 1], [7, 7]
+    rows.rearrange(search)
+    search.parents, search.parent_ids = [0, 1, 0], [7, 7, 7]
+    rows.rearrange(search)
+    assert search.rows == [0, 1, 2]
+    assert cache.sources == []
 
 
 def test_a_new_row_gets_the_source_as_well() -> None:
     cache, search, rows = rearranged([0, 0, 1, 2])
-    assert cache.both == [(0, 3)]
+    assert (cache.targets, cache.sources) == ([(0, 3, 0, 2)], [(0, 3)])
     assert search.rows == [0, 3, 1, 2]
     assert rows.compact() == 4

@@ -61,23 +61,40 @@ class Task:
 Live = tuple[tuple[int, ...], tuple[float, ...], float]
 
 
-def beam_search(task: Task, beam: int) -> list[Output]:
-    """Everything that a beam search finishes, best first, if it never stops before the limit."""
+def beam_search(
+    task: Task, beam: int, patience: float = 0.0, margin: float = 0.0, *, ends: int = 1
+) -> list[Output]:
+    """Everything that a beam search finishes, best first; without `patience` up to the limit.
+
+    Of each step's `ends` x `beam` best continuations those finish that end the sentence.
+    """
     live: list[Live] = [((), (), 0.0)]
     finished: list[Output] = []
     for length in range(1, task.limit + 1):
         # None of a parent's later children can be among the best of all.
         found = [child for parent in live for child in islice(_children(task, parent), 2 * beam)]
         found.sort(key=lambda child: -child[2])
+        if margin:
+            found = [child for child in found if child[2] >= found[0][2] - margin]
         free = length > len(task.prefix)
-        best = found[: 2 * beam if free else 1]
-        for tokens, values, total in best:
+        for tokens, values, total in found[: ends * beam if free else 1]:
             if tokens[-1] == task.eos:
                 finished.append(Output(tokens[:-1], values, task.score(total, length), True))
-        live = [child for child in best if child[0][-1] != task.eos][:beam]
+        live = [child for child in found if child[0][-1] != task.eos][: beam if free else 1]
+        if patience:
+            if len(finished) >= max(1, round(beam * patience)):
+                live = []
+            live = [child for child in live if _can_win(task, child, finished)]
     for tokens, values, total in live:
         finished.append(Output(tokens, values, task.score(total, task.limit), False))
     return sorted(finished, key=lambda output: -output.score)
+
+
+def _can_win(task: Task, live: Live, finished: list[Output]) -> bool:
+    tokens, _, total = live
+    # Log-probabilities only fall; what they are divided by rises or falls throughout.
+    best = max(task.score(total, length) for length in (len(tokens), task.limit))
+    return all(best > output.score for output in finished)
 
 
 def _children(task: Task, parent: Live) -> Iterator[Live]:

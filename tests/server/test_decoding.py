@@ -89,6 +89,11 @@ def check_equal(
             DecodingOptions(beam_size=4, length_penalty=-1.5, hypothesis_count=4),
         ),
         ({"length_penalty": 0}, DecodingOptions(beam_size=4, length_penalty=0)),
+        ({"patience": 0}, DecodingOptions(beam_size=4, patience=0)),
+        (
+            {"patience": 2.5, "pruning_margin": 0},
+            DecodingOptions(beam_size=4, patience=2.5, pruning_margin=0),
+        ),
         ({"repetition_penalty": 3}, DecodingOptions(beam_size=4, repetition_penalty=3)),
         (
             {"no_repeat_ngram_size": 1, "beam_size": 1},
@@ -241,6 +246,9 @@ OUT_OF_BOUNDS: list[tuple[Wire, str, str]] = [
     ({"hypothesis_count": 17, "sampling": {}}, "hypothesis_count", "is 17; it must be 1 to 16"),
     ({"length_penalty": 2.1}, "length_penalty", "is 2.1; it must be -2 to 2"),
     ({"length_penalty": float("nan")}, "length_penalty", "is nan; it must be -2 to 2"),
+    ({"patience": -0.5}, "patience", "is -0.5; it must be 0 to 100"),
+    ({"patience": float("nan")}, "patience", "is nan; it must be 0 to 100"),
+    ({"pruning_margin": 101}, "pruning_margin", "is 101.0; it must be 0 to 100"),
     ({"sampling": {"temperature": 0}}, "sampling.temperature", "is 0.0; it must be 0.01 to 10"),
     ({"sampling": {"temperature": 11}}, "sampling.temperature", "0.01 to 10"),
     ({"sampling": {"top_k": -1}}, "sampling.top_k", "0 to 1000"),

@@ -32,7 +32,13 @@ def decoding(
         int | None, _option("Show so many translations with their scores, best first.")
     ] = None,
     length_penalty: Annotated[
-        float | None, _option("-2 to 2; above 0 favours longer ones; 0.6.")
+        float | None, _option("-2 to 2; above 0 favours longer ones; 1.")
+    ] = None,
+    patience: Annotated[
+        float | None, _option("End after so many times the beam's size; 0 for no limit; 1.")
+    ] = None,
+    pruning_margin: Annotated[
+        float | None, _option("Give up what is so many nats behind; 0 for nothing; 1.5.")
     ] = None,
     max_output_tokens: Annotated[
         int | None, _option("The most tokens of a line's translation.")
@@ -108,6 +114,8 @@ def decoding(
         beam_size=beam_size,
         hypothesis_count=n_best,
         length_penalty=length_penalty,
+        patience=patience,
+        pruning_margin=pruning_margin,
         max_output_tokens=max_output_tokens,
         min_output_tokens=min_output_tokens,
         repetition_penalty=repetition_penalty,

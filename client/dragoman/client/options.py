@@ -114,7 +114,12 @@ class TranslateOptions(ModelOptions, total=False):
         hypothesis_count: outputs to return, best first, in `Translation.hypotheses`; 1 to
             `beam_size` or, with `sampling`, to `sample_count`. With more than 1, each text has at
             most one line. Default: 1.
-        length_penalty: -2 to 2; above 0 favours longer outputs. Default: 0.6.
+        length_penalty: -2 to 2; above 0 favours longer outputs. Default: 1.
+        patience: the search ends when `beam_size` x `patience` outputs have finished, or before
+            that when no other can still beat the best of them; 0 to 100. 0 goes on until nothing
+            better can be found. Default: 1.
+        pruning_margin: continuations that are less probable than a step's best by more nats than
+            this are given up; 0 to 100. 0 keeps them. Default: 1.5.
         sampling: draw translations by chance. Default: search for the most probable one.
         repetition_penalty: the log-probability of each token that the output already contains is
             multiplied by it; 0.1 to 10. Default: 1, which changes nothing.
@@ -141,6 +146,8 @@ class TranslateOptions(ModelOptions, total=False):
     beam_size: int | None
     hypothesis_count: int | None
     length_penalty: float | None
+    patience: float | None
+    pruning_margin: float | None
     sampling: Sampling | None
     repetition_penalty: float | None
     no_repeat_ngram_size: int | None

@@ -151,7 +151,7 @@ class Usage(_message.Message):
     def __init__(self, source_token_count: _Optional[int] = ..., target_token_count: _Optional[int] = ..., queue_duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., model_duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class DecodingOptions(_message.Message):
-    __slots__ = ("max_output_token_count", "min_output_token_count", "beam_size", "hypothesis_count", "length_penalty", "sampling", "repetition_penalty", "no_repeat_ngram_size", "suppressed_token_ids", "prefix_bias", "alternative_count", "terms", "finish_at_deadline", "include_token_scores", "include_alignment")
+    __slots__ = ("max_output_token_count", "min_output_token_count", "beam_size", "hypothesis_count", "length_penalty", "sampling", "repetition_penalty", "no_repeat_ngram_size", "suppressed_token_ids", "prefix_bias", "alternative_count", "terms", "finish_at_deadline", "include_token_scores", "include_alignment", "patience", "pruning_margin")
     MAX_OUTPUT_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     MIN_OUTPUT_TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
     BEAM_SIZE_FIELD_NUMBER: _ClassVar[int]
@@ -167,6 +167,8 @@ class DecodingOptions(_message.Message):
     FINISH_AT_DEADLINE_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_TOKEN_SCORES_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_ALIGNMENT_FIELD_NUMBER: _ClassVar[int]
+    PATIENCE_FIELD_NUMBER: _ClassVar[int]
+    PRUNING_MARGIN_FIELD_NUMBER: _ClassVar[int]
     max_output_token_count: int
     min_output_token_count: int
     beam_size: int
@@ -182,7 +184,9 @@ class DecodingOptions(_message.Message):
     finish_at_deadline: bool
     include_token_scores: bool
     include_alignment: bool
-    def __init__(self, max_output_token_count: _Optional[int] = ..., min_output_token_count: _Optional[int] = ..., beam_size: _Optional[int] = ..., hypothesis_count: _Optional[int] = ..., length_penalty: _Optional[float] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., repetition_penalty: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., suppressed_token_ids: _Optional[_Iterable[int]] = ..., prefix_bias: _Optional[float] = ..., alternative_count: _Optional[int] = ..., terms: _Optional[_Iterable[_Union[Term, _Mapping]]] = ..., finish_at_deadline: _Optional[bool] = ..., include_token_scores: _Optional[bool] = ..., include_alignment: _Optional[bool] = ...) -> None: ...
+    patience: float
+    pruning_margin: float
+    def __init__(self, max_output_token_count: _Optional[int] = ..., min_output_token_count: _Optional[int] = ..., beam_size: _Optional[int] = ..., hypothesis_count: _Optional[int] = ..., length_penalty: _Optional[float] = ..., sampling: _Optional[_Union[Sampling, _Mapping]] = ..., repetition_penalty: _Optional[float] = ..., no_repeat_ngram_size: _Optional[int] = ..., suppressed_token_ids: _Optional[_Iterable[int]] = ..., prefix_bias: _Optional[float] = ..., alternative_count: _Optional[int] = ..., terms: _Optional[_Iterable[_Union[Term, _Mapping]]] = ..., finish_at_deadline: _Optional[bool] = ..., include_token_scores: _Optional[bool] = ..., include_alignment: _Optional[bool] = ..., patience: _Optional[float] = ..., pruning_margin: _Optional[float] = ...) -> None: ...
 
 class Sampling(_message.Message):
     __slots__ = ("temperature", "top_k", "top_p", "min_p", "sample_count", "seed")

@@ -84,14 +84,15 @@ class Cache:
         """Copy a row's target, float32 [layers, 2, heads, positions, head_size]."""
         return self.target[:, :, row, :, :positions].copy()
 
-    def copy_target(self, origin: int, row: int, length: int) -> None:
-        """Copy what is alive of one row's target to another that has the same source."""
-        self.target[:, :, row, :, :length] = self.target[:, :, origin, :, :length]
+    def copy_target(self, origin: int, row: int, start: int, length: int) -> None:
+        """Copy positions `start` .. `length` - 1 of one row's target to another."""
+        if start < length:
+            alive = slice(start, length)
+            self.target[:, :, row, :, alive] = self.target[:, :, origin, :, alive]
 
-    def copy(self, origin: int, row: int, length: int, source_length: int) -> None:
-        """Copy what is alive of one row to another."""
-        self.copy_target(origin, row, length)
-        self.source[:, :, row, :, :source_length] = self.source[:, :, origin, :, :source_length]
+    def copy_source(self, origin: int, row: int, length: int) -> None:
+        """Copy what is alive of one row's source to another."""
+        self.source[:, :, row, :, :length] = self.source[:, :, origin, :, :length]
 
     def clear(self, row: int) -> None:
         """Zero a row, so that values that are not finite can't outlive the request they hit."""

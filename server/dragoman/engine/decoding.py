@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 MAX_BEAM_SIZE = 16
+MAX_PATIENCE = 100.0
+MAX_PRUNING_MARGIN = 100.0
 MAX_SAMPLES = 16
 MAX_ALTERNATIVES = 32
 MAX_SUPPRESSED_IDS = 1000
@@ -82,11 +84,13 @@ class DecodingOptions:
 
     Hypotheses are ranked by score = (sum of log-probabilities) / ((5 + n) / 6) ** length_penalty
     with n the number of output tokens, a forced prefix and the end-of-sentence token included.
-    A beam search keeps, of each step's 2 x `beam_size` best continuations, those that end the
-    sentence as finished and the first `beam_size` others as live. It ends when as many are
-    finished as are asked for and none of the live ones can still beat the worst of these, however
-    it went on: nothing that it could have found is lost, and more hypotheses never change the
-    first ones. An output that is cut at its longest length counts as it stands.
+    A beam search keeps, of each step's `beam_size` best continuations, with terms of twice as many,
+    those that end the sentence as finished, and of all of them the first `beam_size` others as
+    live. It ends when `patience` is over or, if that comes first, when none of the live ones can
+    still beat the best of the finished ones, however it went on; `pruning_margin` makes it narrower
+    where one continuation is much better than the others. What it has given up is followed only
+    where more hypotheses are wanted: how many are, never changes the first one. An output that is
+    cut at its longest length counts as it stands.
 
     Attributes:
         max_output_tokens: most tokens of the output, a forced prefix and the end-of-sentence
@@ -101,6 +105,13 @@ class DecodingOptions:
             it is larger, `sample_count`. There are fewer where the search found no more.
         length_penalty: exponent of the score's denominator, -2 to 2; above 0 favours longer
             outputs, 0 ranks by probability alone.
+        patience: the search for the best output ends when `beam_size` x `patience`, rounded and at
+            least 1, have finished: 0 to 100. Kasai et al., "A Call for Clarity in Beam Search". 0
+            doesn't limit it: it then ends when nothing better can be found.
+        pruning_margin: nats, 0 to 100: continuations whose sum of log-probabilities is further
+            than this below that of the step's best are given up. Freitag and Al-Onaizan, "Beam
+            Search Strategies for Neural Machine Translation", absolute threshold pruning. 0 keeps
+            all. With terms all are kept, too.
         sampling: draw the output instead; with `beam_size` 1 and no hard terms.
         repetition_penalty: 0.1 to 10; the log-probability of each token that the output already
             contains, its prefix included, is multiplied by it. 1 changes nothing.
@@ -125,7 +136,9 @@ class DecodingOptions:
     min_output_tokens: int = 0
     beam_size: int = 1
     hypothesis_count: int = 1
-    length_penalty: float = 0.6
+    length_penalty: float = 1.0
+    patience: float = 1.0
+    pruning_margin: float = 1.5
     sampling: SamplingOptions | None = None
     repetition_penalty: float = 1.0
     no_repeat_ngram_size: int = 0

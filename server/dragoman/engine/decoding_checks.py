@@ -7,6 +7,8 @@ from dragoman.engine.decoding import (
     MAX_BEAM_SIZE,
     MAX_BONUS,
     MAX_NGRAM_SIZE,
+    MAX_PATIENCE,
+    MAX_PRUNING_MARGIN,
     MAX_SAMPLES,
     MAX_SAMPLING_TOP_K,
     MAX_SUPPRESSED_IDS,
@@ -79,6 +81,8 @@ class DecodingChecks:
         samples = 1 if options.sampling is None else options.sampling.sample_count
         within("hypothesis_count", options.hypothesis_count, 1, max(options.beam_size, samples))
         within("length_penalty", options.length_penalty, -2, 2)
+        within("patience", options.patience, 0, MAX_PATIENCE)
+        within("pruning_margin", options.pruning_margin, 0, MAX_PRUNING_MARGIN)
 
     def _check_sampling(self, options: DecodingOptions, sampling: SamplingOptions) -> None:
         if options.beam_size > 1:

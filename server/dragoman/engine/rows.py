@@ -5,8 +5,9 @@ that ends leaves a hole; a search that begins takes the first hole; holes that a
 step are filled by moving the last active rows into them, of which only what is alive is copied.
 
 A search may come to want more rows or fewer, each continuing one that it has. The first that
-continues a row keeps it; so what is copied is what really has to be in two places, and since rows
-that are copied from stay where they are, nothing is overwritten before it is read.
+continues a row keeps it; so what is copied is what really has to be in two places, less what the
+other row holds already: outputs of one search begin alike and have the same source. Since rows that
+are copied from stay where they are, nothing is overwritten before it is read.
 """
 
 import numpy as np
@@ -45,6 +46,9 @@ class Rows:
         self._lengths = step_input.length.data
         self._holes: set[int] = set()
         self._owners: list[Search | None] = [None] * cache.shape.rows
+        # Whose source each row holds, by its number; what left the batch keeps it until replaced.
+        self._sources = [0] * cache.shape.rows
+        self._placed = 0
 
     def place(self, search: Search, source: NDArray[np.float32]) -> None:
         """Give a search its rows, all at the beginning of the same source.
@@ -53,9 +57,12 @@ class Rows:
             search: it gets `search.width` rows; so many must be free.
             source: float32 [layers, 2, heads, length, head_size], as the encoder gave it.
         """
+        self._placed += 1
+        search.source = self._placed
         for _ in range(search.width):
             row = self._take()
             self._owners[row] = search
+            self._sources[row] = search.source
             self._cache.load_source(row, source)
             self._input.token[row] = self._bos
             self._input.length[row] = 0
@@ -105,36 +112,30 @@ class Rows:
         Rows that go on with nothing are free at once. A search never has more than `most_rows`.
         """
         old, parents = search.rows, search.parents or ()
-        unclaimed = set(old)
-        rows: list[int] = []
-        copied: list[int] = []
-        for place, parent in enumerate(parents):
-            row = old[parent]
-            rows.append(row)
-            if row in unclaimed:
-                unclaimed.remove(row)
-            else:
-                copied.append(place)
+        unclaimed = dict(zip(old, range(len(old)), strict=True))
+        rows = [old[parent] for parent in parents]
+        copied = [place for place, row in enumerate(rows) if unclaimed.pop(row, None) is None]
         spare = sorted(unclaimed)
         for place in copied:
-            rows[place] = self._duplicate(search, rows[place], spare)
+            if spare:
+                row = spare.pop()
+                shared = search.shared(parents[place], unclaimed[row])
+                self._duplicate(rows[place], row, shared)
+            else:
+                row = self._take()
+                self._copy(rows[place], row)
+                self._owners[row] = search
+                self.created += 1
+            rows[place] = row
         self._release(spare)
         for row, token in zip(rows, search.parent_ids, strict=True):
-            self._input.token[row] = token
+            self._fed[row] = token
         search.rows, search.parents = rows, None
 
-    def _duplicate(self, search: Search, origin: int, spare: list[int]) -> int:
-        """Copy a row to another of the same search, or to a new one if it has none to spare."""
-        length = int(self._input.length[origin])
-        if spare:
-            row = spare.pop()
-            self._cache.copy_target(origin, row, length)
-            return row
-        row = self._take()
-        self._owners[row] = search
-        self._copy(origin, row)
-        self.created += 1
-        return row
+    def _duplicate(self, origin: int, row: int, shared: int) -> None:
+        """Copy a row's target to another row of the same search that shares its beginning."""
+        length = self._lengths[origin]
+        self._cache.copy_target(origin, row, min(shared, length), length)
 
     def compact(self) -> int:
         """Fill the holes from the end and give the number of active rows."""
@@ -155,12 +156,15 @@ class Rows:
             owner.rows[owner.rows.index(origin)] = row
 
     def _copy(self, origin: int, row: int) -> None:
-        step_input = self._input
-        length = int(step_input.length[origin])
-        source_length = int(step_input.source_length[origin])
-        self._cache.copy(origin, row, length, source_length)
-        step_input.token[row] = step_input.token[origin]
-        step_input.length[row] = length
+        step_input, source = self._input, self._sources[origin]
+        length = self._lengths[origin]
+        source_length = step_input.source_length[origin]
+        self._cache.copy_target(origin, row, 0, length)
+        if self._sources[row] != source:
+            self._cache.copy_source(origin, row, int(source_length))
+            self._sources[row] = source
+        self._fed[row] = self._fed[origin]
+        self._lengths[row] = length
         step_input.source_length[row] = source_length
 
     def feed(self, tokens: list[int]) -> None:
@@ -174,3 +178,4 @@ class Rows:
         """Zero the rows of a search."""
         for row in search.rows:
             self._cache.clear(row)
+            self._sources[row] = 0

@@ -138,6 +138,10 @@ class DecodingReader:
             length_penalty=(
                 message.length_penalty if given("length_penalty") else plain.length_penalty
             ),
+            patience=message.patience if given("patience") else plain.patience,
+            pruning_margin=(
+                message.pruning_margin if given("pruning_margin") else plain.pruning_margin
+            ),
             sampling=_sampling(message) if given("sampling") else None,
             repetition_penalty=(
                 message.repetition_penalty

@@ -10,6 +10,7 @@ import torch
 
 from dragoman.engine import DecodingOptions, FinishReason, Hypothesis, Prefix
 from dragoman.engine.search import Beam, Greedy, LengthPenalty, Rules, Step, Vocabulary
+from dragoman.engine.search.finished import Stopping
 from tests.engine.search.toy import (
     EOS,
     SIZE,
@@ -36,9 +37,18 @@ def beam_of(
     kept: int | None = None,
     prefix: tuple[int, ...] = (),
     vocabulary: Vocabulary = VOCABULARY,
+    patience: float = 0.0,
+    margin: float = 0.0,
 ) -> Beam:
-    rules = Rules(vocabulary, Prefix(prefix), limit, DecodingOptions(beam_size=size))
-    return Beam(rules, LengthPenalty(alpha, limit), size, kept or size)
+    """By default a search that ends only where nothing better can be found."""
+    options = DecodingOptions(
+        beam_size=size,
+        hypothesis_count=kept or size,
+        patience=patience,
+        pruning_margin=margin,
+    )
+    rules = Rules(vocabulary, Prefix(prefix), limit, options)
+    return Beam(rules, LengthPenalty(alpha, limit), size, Stopping.of(options))
 
 
 def task_of(
@@ -218,7 +228,9 @@ def test_rows_that_go_on_by_themselves_are_fed_directly() -> None:
 def test_what_is_committed_is_never_taken_back() -> None:
     for seed in range(30):
         for alpha in ALPHAS:
-            search = beam_of(3, alpha=alpha, kept=1 + seed % 3)
+            patience, margin = (seed % 2) * 1.0, (seed % 5 > 2) * 1.0
+            kept = 1 + seed % 3
+            search = beam_of(3, alpha=alpha, kept=kept, patience=patience, margin=margin)
             model = TableModel(SIZE, seed, scale=3.0)
             ids, values = stream(search, model)
             best = search.hypotheses()[0]

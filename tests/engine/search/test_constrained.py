@@ -9,8 +9,9 @@ import pytest
 
 from dragoman.engine import DecodingOptions, FinishReason, Prefix, Term
 from dragoman.engine.search import Beam, ConstrainedBeam, LengthPenalty, Rules, Vocabulary
-from dragoman.engine.search.beam import Proposal
 from dragoman.engine.search.constrained import share_out
+from dragoman.engine.search.finished import Stopping
+from dragoman.engine.search.proposals import Proposal
 from tests.engine.search.test_beam import same, stream
 from tests.engine.search.test_terms import contains, total_bonus
 from tests.engine.search.toy import EOS, OTHER_WORD, SIZE, VOCABULARY, WORD, A, B, TableModel, run
@@ -32,7 +33,9 @@ def constrained(
     chosen = DecodingOptions(beam_size=size, terms=terms, **options)
     rules = Rules(vocabulary, prefix or Prefix(), limit, chosen)
     assert rules.terms is not None
-    return ConstrainedBeam(rules, rules.terms, LengthPenalty(alpha, limit), size)
+    return ConstrainedBeam(
+        rules, rules.terms, LengthPenalty(alpha, limit), size, Stopping(size, size)
+    )
 
 
 @pytest.mark.parametrize("size", [2, 4, 16])
@@ -93,7 +96,10 @@ def test_a_term_in_the_prefix_is_met() -> None:
     search = constrained(2, (A, B), prefix=Prefix((A, B)))
     run(search, TableModel(SIZE, 0))
     free = Beam(
-        Rules(VOCABULARY, Prefix((A, B)), 10, DecodingOptions()), LengthPenalty(0.6, 10), 2, 2
+        Rules(VOCABULARY, Prefix((A, B)), 10, DecodingOptions()),
+        LengthPenalty(0.6, 10),
+        2,
+        Stopping(2),
     )
     run(free, TableModel(SIZE, 0))
     best = search.hypotheses()[0]
@@ -126,7 +132,7 @@ def soft(
 ) -> Beam:
     options = DecodingOptions(beam_size=size, terms=tuple(terms))
     rules = Rules(vocabulary, Prefix(), limit, options)
-    return Beam(rules, LengthPenalty(alpha, limit), size, size)
+    return Beam(rules, LengthPenalty(alpha, limit), size, Stopping(size, size))
 
 
 @pytest.mark.parametrize("alpha", [-1.0, 0.0, 0.6, 2.0])
@@ -163,5 +169,5 @@ def test_a_soft_term_without_bonus_changes_nothing() -> None:
         model = TableModel(SIZE, seed)
         search = soft(3, [Term(((A, B),), False, 0.0)], limit=8, vocabulary=VOCABULARY)
         run(search, model)
-        expected = beam_search(Task(model.torch, EOS, VOCABULARY.never, 8), 3)
+        expected = beam_search(Task(model.torch, EOS, VOCABULARY.never, 8), 3, ends=2)
         assert [h.token_ids for h in search.hypotheses()] == [o.tokens for o in expected[:3]]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dragoman.engine import DecodingOptions, FinishReason, Prefix
 from dragoman.engine.search import Beam, LengthPenalty, Rules
+from dragoman.engine.search.finished import Stopping
 from dragoman.engine.search.rules import repeats
 from tests.engine.search.toy import EOS, OTHER_WORD, SIZE, VOCABULARY, WORD, A, B, TableModel, run
 from tests.reference import rules as reference
@@ -46,7 +47,9 @@ def assert_as_reference(
 ) -> None:
     model = TableModel(SIZE, seed, scale=1.0)
     chosen = DecodingOptions(beam_size=3, **options)
-    search = Beam(Rules(VOCABULARY, prefix, LIMIT, chosen), LengthPenalty(alpha, LIMIT), 3, 3)
+    search = Beam(
+        Rules(VOCABULARY, prefix, LIMIT, chosen), LengthPenalty(alpha, LIMIT), 3, Stopping(3, 3)
+    )
     run(search, model)
     ids = prefix.ids if forced else ()
     task = Task(model.torch, EOS, VOCABULARY.never, LIMIT, alpha, ids, adjust)

@@ -23,7 +23,7 @@ class Step:
         next_ids: what is fed to each row next; a search writes those of its own rows.
     """
 
-    __slots__ = ("best_ids", "best_log_probabilities", "next_ids", "output")
+    __slots__ = ("_top", "best_ids", "best_log_probabilities", "next_ids", "output")
 
     def __init__(self, output: StepOutput) -> None:
         """Take over the output of a step."""
@@ -31,6 +31,14 @@ class Step:
         self.best_ids: list[int] = output.best_ids.tolist()
         self.best_log_probabilities: list[float] = list(output.best_log_probs)
         self.next_ids: list[int] = self.best_ids.copy()
+        self._top: tuple[list[list[int]], list[list[float]]] | None = None
+
+    @property
+    def top(self) -> tuple[list[list[int]], list[list[float]]]:
+        """Each row's top tokens and their log-probabilities, read once for all searches."""
+        if self._top is None:
+            self._top = self.output.top_ids.tolist(), self.output.top_log_probs.tolist()
+        return self._top
 
 
 class Trace(NamedTuple):
@@ -61,6 +69,7 @@ class Search(ABC):
         all_log_probs: whether it wants every token's log-probability in the next step.
         chosen: tokens that it has chosen itself, forced ones not counted.
         ended: outputs that ended in this step while others of the search go on.
+        source: number of its source among those that were given to rows; whoever does so sets it.
     """
 
     __slots__ = (
@@ -72,6 +81,7 @@ class Search(ABC):
         "parent_ids",
         "parents",
         "rows",
+        "source",
         "width",
     )
 
@@ -88,6 +98,7 @@ class Search(ABC):
         self.all_log_probs = all_log_probs
         self.chosen = 0
         self.ended: Sequence[Trace] = ()
+        self.source = 0
 
     @property
     @abstractmethod
@@ -106,6 +117,15 @@ class Search(ABC):
     @abstractmethod
     def trace(self) -> Trace | None:
         """Give what one of its rows was fed so far, or None where none knows it."""
+
+    def shared(self, place: int, other: int) -> int:  # noqa: ARG002 - none unless a search knows
+        """Give how many leading positions two rows are known to hold alike.
+
+        Args:
+            place: of `rows` in the step that is just over.
+            other: likewise.
+        """
+        return 0
 
     @abstractmethod
     def advance(self, step: Step) -> bool:
@@ -128,3 +148,13 @@ class TranslationSearch(Search):
     @abstractmethod
     def hypotheses(self) -> list[Hypothesis]:
         """Give the outputs, best first, once the search is over."""
+
+
+def common_length(sequences: Sequence[tuple[object, ...]]) -> int:
+    """Give how many leading tokens are the same."""
+    end = 0
+    for tokens in zip(*sequences, strict=False):
+        if len(set(tokens)) > 1:
+            break
+        end += 1
+    return end

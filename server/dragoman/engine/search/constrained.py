@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.engine.search.base import Step
-from dragoman.engine.search.beam import Beam, Proposal
+from dragoman.engine.search.beam import Beam
+from dragoman.engine.search.finished import Stopping
 from dragoman.engine.search.penalty import LengthPenalty
+from dragoman.engine.search.proposals import Choice, Proposal, best_first
 from dragoman.engine.search.ranking import best_finite_places
 from dragoman.engine.search.rules import Partial, Rules
 from dragoman.engine.search.terms import Terms
@@ -36,6 +38,7 @@ class ConstrainedBeam(Beam):
         terms: Terms,
         penalty: LengthPenalty,
         beam_size: int,
+        stopping: Stopping,
         *,
         alternative: int | None = None,
     ) -> None:
@@ -46,28 +49,26 @@ class ConstrainedBeam(Beam):
             terms: those of the rules.
             penalty: of the score.
             beam_size: most live outputs.
+            stopping: when it ends.
             alternative: see `Guided`.
         """
         self._terms = terms
-        # What is kept must not depend on how many outputs are wanted: here dropping an output
-        # early makes room for one of another bank.
         super().__init__(
-            rules, penalty, beam_size, beam_size, whole_rows=True, alternative=alternative
+            rules, penalty, beam_size, stopping, whole_rows=True, alternative=alternative
         )
 
-    def _from_rows(self, step: Step) -> list[Proposal]:
-        found: list[Proposal] = []
-        for parent, partial in enumerate(self._live):
-            log_probs = step.output.log_probs[self.rows[parent]]
-            found += self._continue(parent, partial, log_probs)
-        found.sort(key=lambda proposal: -proposal.total)
-        return found
+    def _from_rows(self, step: Step) -> list[list[Proposal]]:
+        rows = zip(self._live, self.rows, strict=True)
+        return [
+            self._continue(parent, partial, step.output.log_probs[row])
+            for parent, (partial, row) in enumerate(rows)
+        ]
 
     def _continue(
         self, parent: int, partial: Partial, log_probs: NDArray[np.float32]
     ) -> list[Proposal]:
         changed = self._rules.change(log_probs, partial)
-        places: list[int] = best_finite_places(changed, self._wanted).tolist()
+        places: list[int] = best_finite_places(changed, 2 * self._wanted).tolist()
         values = {place: float(changed[place]) for place in places}
         for token in self._terms.leading(partial.terms):
             values[token] = self._leading_value(partial, token, log_probs, changed)
@@ -95,7 +96,7 @@ class ConstrainedBeam(Beam):
         left = self._penalty.limit - len(partial.tokens) - 1
         return self._terms.missing(self._terms.advance(partial.terms, token)) <= left
 
-    def _select(self, proposals: list[Proposal]) -> tuple[list[Proposal], list[Proposal]]:
+    def _choose(self, proposals: list[Proposal]) -> Choice:
         eos = self._rules.vocabulary.eos
         banks: dict[int, list[Proposal]] = {}
         for proposal in proposals:
@@ -103,14 +104,13 @@ class ConstrainedBeam(Beam):
             missing = self._terms.missing(self._terms.advance(state, proposal.token))
             banks.setdefault(missing, []).append(proposal)
         ending = [
-            proposal for proposal in banks.get(0, [])[: self._wanted] if proposal.token == eos
+            proposal for proposal in banks.get(0, [])[: 2 * self._wanted] if proposal.token == eos
         ]
         rest = [
             [proposal for proposal in banks[missing] if proposal.token != eos]
             for missing in sorted(banks)
         ]
-        going_on = share_out(rest, self.most_rows)
-        return ending, sorted(going_on, key=lambda proposal: -proposal.total)
+        return Choice(ending, best_first([share_out(rest, self.most_rows)]), [])
 
 
 def share_out(banks: Sequence[Sequence[Proposal]], size: int) -> list[Proposal]:

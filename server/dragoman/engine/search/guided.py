@@ -18,7 +18,15 @@ class Guided(TranslationSearch):
     token's log-probability otherwise; which of the two depends on its own request alone.
     """
 
-    __slots__ = ("_alternative", "_excluded", "_penalty", "_rules", "_wanted", "_whole_rows")
+    __slots__ = (
+        "_alternative",
+        "_ends_apart",
+        "_excluded",
+        "_penalty",
+        "_rules",
+        "_wanted",
+        "_whole_rows",
+    )
 
     def __init__(
         self,
@@ -27,6 +35,7 @@ class Guided(TranslationSearch):
         wanted: int,
         *,
         most_rows: int = 1,
+        ends_apart: bool = False,
         whole_rows: bool = False,
         alternative: int | None = None,
     ) -> None:
@@ -37,6 +46,7 @@ class Guided(TranslationSearch):
             penalty: of the score.
             wanted: allowed tokens that it needs to see of each row.
             most_rows: rows that it may come to have.
+            ends_apart: whether end-of-sentence, where allowed, comes on top of `wanted`.
             whole_rows: whether it needs to see all of them in any case.
             alternative: place, from 0, among the allowed tokens right after the prefix, of the
                 one that the output goes on with; None leaves it to the search.
@@ -45,6 +55,7 @@ class Guided(TranslationSearch):
         self._rules = rules
         self._penalty = penalty
         self._wanted = wanted
+        self._ends_apart = ends_apart
         self._whole_rows = whole_rows
         self._alternative = alternative
         self._excluded: list[AbstractSet[int]] = []
@@ -79,6 +90,8 @@ class Guided(TranslationSearch):
             self._excluded = [rules.excluded(partial.tokens) for partial in partials]
             changed = any(rules.changes(partial.tokens) for partial in partials)
         wanted = self._wanted + max(map(len, self._excluded))
+        if self._ends_apart and rules.vocabulary.eos not in self._excluded[0]:
+            wanted += 1
         if self._at_alternative(tokens):
             wanted += (self._alternative or 0) + 1
             changed = changed or rules.begins_word(tokens)

@@ -10,6 +10,7 @@ from dragoman.engine.request import Prefix, TranslationRequest
 from dragoman.engine.search.base import TranslationSearch
 from dragoman.engine.search.beam import Beam
 from dragoman.engine.search.constrained import ConstrainedBeam
+from dragoman.engine.search.finished import Stopping
 from dragoman.engine.search.greedy import Greedy
 from dragoman.engine.search.penalty import LengthPenalty
 from dragoman.engine.search.rules import Rules
@@ -89,10 +90,7 @@ def _search(
 def _beam(
     options: DecodingOptions, rules: Rules, penalty: LengthPenalty, alternative: int | None
 ) -> Beam:
-    size = options.beam_size
-    if rules.terms is None:
-        return Beam(rules, penalty, size, options.hypothesis_count, alternative=alternative)
-    if rules.constrained:
-        return ConstrainedBeam(rules, rules.terms, penalty, size, alternative=alternative)
-    # A bonus may overturn the order of the live outputs, so all that finish are kept.
-    return Beam(rules, penalty, size, size, alternative=alternative)
+    size, stopping = options.beam_size, Stopping.of(options)
+    if rules.terms is not None and rules.constrained:
+        return ConstrainedBeam(rules, rules.terms, penalty, size, stopping, alternative=alternative)
+    return Beam(rules, penalty, size, stopping, alternative=alternative)
