@@ -22,6 +22,7 @@ from dragoman.training.loss import smoothed_cross_entropy
 from dragoman.transformer import Transformer
 
 _CHUNK = 32
+_LONGEST = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,15 @@ def dev_loss(checkpoint: Path, rows: list[Pair]) -> DevLoss:
 
 
 def dev_outputs(checkpoint: Path, rows: list[Pair]) -> list[str]:
-    """Translate all rows greedily; an output ends at twice its source's length and 16 tokens."""
+    """Translate all rows greedily, from short to long.
+
+    Without a cache the work grows with the square of an output's length, and a weak model repeats
+    itself up to the limit: it is `_LONGEST` tokens, or half more than the longest source beside it.
+    """
     model, processor = _load(checkpoint)
     texts: list[str] = []
     for sources, _ in _chunks(processor, rows):
-        limit = min(2 * max(map(len, sources)) + 16, model.config.max_positions - 1)
+        limit = min(3 * max(map(len, sources)) // 2 + 8, _LONGEST)
         texts += processor.decode(greedy(model, sources, limit))
     return texts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -49,22 +50,16 @@ class Plan:
 
 
 def run(plan: Plan, variant: Variant, rows: list[Pair]) -> Result:
-    """Train a variant from the start, anew where it was interrupted, and measure it."""
-    recipe = plan.load(variant)
-    tokenizer = tokenizer_for(plan, recipe)
-    corpus = pack(recipe.data, tokenizer, plan.output / "packed")
-    steps = steps_for(corpus, recipe, plan.tokens)
+    """Train a variant, anew where it was interrupted, and measure it."""
     folder = plan.output / variant.name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    (folder / "packed").symlink_to((plan.output / "packed").resolve())
-    settings = (
-        *plan.settings(variant),
-        f'tokenizer.path="{tokenizer.resolve()}"',
-        *run_settings(steps, plan.threads),
-    )
-    cpu, wall = _train(plan, folder, settings)
-    return _result(variant, folder, rows, cpu, wall)
+    spent = folder / "spent.json"
+    if not spent.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        cpu, wall = _train(plan, variant, folder)
+        spent.write_text(json.dumps({"cpu": cpu, "wall": wall}) + "\n", encoding="utf-8")
+    seconds = json.loads(spent.read_text(encoding="utf-8"))
+    return _result(variant, folder, rows, seconds["cpu"], seconds["wall"])
 
 
 def steps_for(corpus: PackedCorpus, recipe: Recipe, tokens: int) -> int:
@@ -90,8 +85,17 @@ def tokenizer_for(plan: Plan, recipe: Recipe) -> Path:
     return path
 
 
-def _train(plan: Plan, folder: Path, settings: tuple[str, ...]) -> tuple[float, float]:
+def _train(plan: Plan, variant: Variant, folder: Path) -> tuple[float, float]:
     """Return (processor seconds, wall seconds) of the whole training process."""
+    recipe = plan.load(variant)
+    tokenizer = tokenizer_for(plan, recipe)
+    corpus = pack(recipe.data, tokenizer, plan.output / "packed")
+    (folder / "packed").symlink_to((plan.output / "packed").resolve())
+    settings = (
+        *plan.settings(variant),
+        f'tokenizer.path="{tokenizer.resolve()}"',
+        *run_settings(steps_for(corpus, recipe, plan.tokens), plan.threads),
+    )
     options = [part for setting in settings for part in ("--set", setting)]
     command = [sys.executable, "-c", _TRAIN, str(plan.recipe), "--output", str(folder), *options]
     return timed(command, plan.threads, folder / "train.log")
