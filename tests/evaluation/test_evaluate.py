@@ -19,6 +19,7 @@ from dragoman.client.cli import main
 from dragoman.evaluation.errors import EvaluationError
 from dragoman.evaluation.serving import serving
 from tests import number_words
+from tests.client.authority import Authority
 
 NUMBERS = number_words.split()[1][:60]
 TOO_LONG = "one " * 400
@@ -164,6 +165,53 @@ def test_a_server_of_its_own_and_a_baseline(
     assert set(comparison["domains"]) == {"even", "odd"}
     assert abs(comparison["overall"]["chrf"]) < 3
     assert str(tiny_bundle_fp32) not in path.read_text()
+
+
+def test_the_exit_status_tells_whether_too_much_is_lost(
+    server: str, numbers_tsv: Path, outcome: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """The same model with its outputs cut short loses nearly all."""
+    before = ["--baseline", str(outcome / "scores.json"), "--address", server]
+    kept = ["--max-loss", "0.3", "--max-domain-loss", "1"]
+    assert main(["evaluate", str(numbers_tsv), *before, *kept]) == 0
+    assert "0.3 over all and 1 in a domain: kept." in capsys.readouterr().out
+    path = tmp_path / "short.json"
+    short = ["--max-output-tokens", "2", "--json", str(path)]
+    assert main(["evaluate", str(numbers_tsv), *before, *kept, *short]) == 1
+    shown = capsys.readouterr()
+    assert re.search(r"^dragoman evaluate: greedy, all: [\d.]+ points of chrF lost", shown.err)
+    assert "greedy, odd: " in shown.err
+    assert json.loads(path.read_text())["comparisons"]
+
+
+def test_a_bar_needs_a_baseline(numbers_tsv: Path, capsys: Capture) -> None:
+    assert main(["evaluate", str(numbers_tsv), "--max-loss", "0.3"]) == 2
+    assert "need a --baseline" in " ".join(capsys.readouterr().err.split())
+
+
+def test_over_tls(tiny_bundle: Path, numbers_tsv: Path, tmp_path: Path, capsys: Capture) -> None:
+    """The flags are those of the other commands with a server."""
+    authority = Authority("authority")
+    identity = authority.issue("server.example")
+    files = {"ca": authority.root, "cert": identity.certificate, "key": identity.key}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    pair = (f"--tls-cert={tmp_path / 'cert'}", f"--tls-key={tmp_path / 'key'}")
+    trust = [f"--tls-ca={tmp_path / 'ca'}", "--tls-server-name=server.example"]
+    with serving(tiny_bundle, pair) as address:
+        flags = ["--address", address, "--sentences", "5"]
+        assert main(["evaluate", str(numbers_tsv), *flags, *trust]) == 0
+        assert "5 sentences" in capsys.readouterr().out
+        told = error(capsys, str(numbers_tsv), *flags, "--timeout", "2")
+        assert f"cannot reach {address}" in told
+
+
+def test_a_server_of_its_own_has_no_tls(
+    tiny_bundle: Path, numbers_tsv: Path, capsys: Capture
+) -> None:
+    flags = ["--bundle", str(tiny_bundle), "--tls"]
+    assert main(["evaluate", str(numbers_tsv), *flags]) == 2
+    assert "without TLS" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_server_of_its_own_is_gone_afterwards(tiny_bundle: Path) -> None:

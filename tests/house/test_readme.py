@@ -169,6 +169,8 @@ SHORT = (
     "training.evaluate_every=4",
     "training.batch_tokens=256",
     "training.dev_sentences=2",
+    "training.checkpoint_every=2",
+    "training.device=cpu",
 )
 """Settings that make the README's recipe a matter of seconds."""
 
@@ -205,18 +207,26 @@ def test_program(program: str, server: Serving) -> None:
 
 def test_own_model(tiny_run: Path, tmp_path: Path) -> None:
     """The README's recipe trains a few steps; the export takes the tiny model that is done."""
-    train, export, serve_it = OWN_MODEL
+    train, average, export, serve_it, train_larger, export_exact, exact, judged = OWN_MODEL
     ((name, recipe),) = [(m[2], m[3]) for m in FENCE.finditer(README) if m[1] == "toml"]
     (tmp_path / name).write_text(recipe)
     for data in ("train.tsv", "dev.tsv"):
         (tmp_path / data).write_text((tiny_run / data).read_text())
-    run(behind(train) + " " + " ".join(f"--set {value}" for value in SHORT), tmp_path)
-    best = tmp_path / export.split()[2]
-    assert best.is_dir()
+    settings = " ".join(f"--set {value}" for value in SHORT)
+    run(f"{behind(train)} {settings}", tmp_path)
+    run(average, tmp_path)
+    mean = tmp_path / export.split()[2]
+    assert mean.is_dir()
+    longer = "--set training.steps=6 --set training.shard_bytes=65536"
+    run(f"{train_larger} {settings} {longer}", tmp_path)
+    assert list(tmp_path.glob("runs/*/step-00000006/model-00001-of-*.safetensors"))
 
-    shutil.rmtree(best)
-    shutil.copytree(tiny_run / "checkpoint", best)
+    shutil.rmtree(mean)
+    shutil.copytree(tiny_run / "checkpoint", mean)
     run(export, tmp_path)
+    run(export_exact, tmp_path)
+    run(f"{exact} --sentences 40", tmp_path)
+    assert ": kept." in run(f"{judged} --sentences 40", tmp_path)
     flags = serve_it.removeprefix("dragoman serve ").split()
     with serving(*flags, cwd=tmp_path) as where:
         text = run("dragoman translate 'four hundred twenty-one'", DRAGOMAN_ADDRESS=where.address)

@@ -7,12 +7,13 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from dragoman.training.checkpoint import (
-    CheckpointError,
     latest_checkpoint,
     load_model,
+    load_state,
     prune_checkpoints,
     save_checkpoint,
 )
+from dragoman.training.errors import CheckpointError
 
 
 @pytest.fixture
@@ -31,6 +32,34 @@ def test_a_checkpoint_round_trips(tiny_checkpoint: Path, tmp_path: Path) -> None
     ):
         assert name == same
         assert torch.equal(ours, theirs)
+
+
+def test_shards_of_a_checkpoint_round_trip(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    model, tokenizer, facts = load_model(tiny_checkpoint)
+    state = {f"adam.exp_avg.{name}": p.detach() for name, p in model.named_parameters()}
+    save_checkpoint(tmp_path / "sharded", model, tokenizer, facts, state, 100_000)
+    assert len(list((tmp_path / "sharded").glob("model-*-of-*.safetensors"))) > 2
+    assert len(list((tmp_path / "sharded").glob("state-*-of-*.safetensors"))) > 2
+    other, _, _ = load_model(tmp_path / "sharded")
+    found, progress = load_state(tmp_path / "sharded")
+    assert progress.step == facts["progress"]["step"]
+    for name, parameter in other.named_parameters():
+        assert torch.equal(parameter, dict(model.named_parameters())[name])
+        assert torch.equal(parameter, found[f"adam.exp_avg.{name}"])
+
+
+def test_a_missing_shard_is_named(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    model, tokenizer, facts = load_model(tiny_checkpoint)
+    save_checkpoint(tmp_path / "sharded", model, tokenizer, facts, None, 100_000)
+    shard = sorted((tmp_path / "sharded").glob("model-*"))[1]
+    shard.unlink()
+    with pytest.raises(CheckpointError, match=shard.name):
+        load_model(tmp_path / "sharded")
+
+
+def test_without_state_nothing_resumes(tiny_checkpoint: Path) -> None:
+    with pytest.raises(CheckpointError, match="checkpoint: holds no state of an optimizer"):
+        load_state(tiny_checkpoint)
 
 
 def test_a_tied_matrix_is_stored_once(tiny_checkpoint: Path) -> None:

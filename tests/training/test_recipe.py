@@ -5,13 +5,26 @@ import pytest
 
 from dragoman.training.cli import parse_overrides
 from dragoman.training.recipe import load_recipe, parse_recipe
-from dragoman.transformer import ConfigError
+from dragoman.transformer import ConfigError, TransformerConfig
 
 
 def test_the_shipped_recipe_reads() -> None:
     recipe = load_recipe(Path(str(files("dragoman.training") / "recipes" / "en-de.toml")))
     assert recipe.preset == "small"
     assert recipe.optimizer.name == "muon"
+
+
+def test_the_recipe_for_a_gpu_reads() -> None:
+    recipe = load_recipe(Path(str(files("dragoman.training") / "recipes" / "en-de-base.toml")))
+    assert (recipe.preset, recipe.training.device, recipe.training.precision) == (
+        "base",
+        "cuda",
+        "bf16",
+    )
+    sizes = {**recipe.model, "vocabulary_size": recipe.tokenizer.vocabulary_size}
+    assert TransformerConfig.preset(recipe.preset, **sizes).d_model == 512
+    assert recipe.optimizer.decay_steps < recipe.training.steps
+    assert recipe.training.shard_bytes
 
 
 def test_paths_start_at_the_recipe(tmp_path: Path) -> None:
@@ -55,6 +68,22 @@ def test_overrides_win(tmp_path: Path) -> None:
         (
             {"data": {"train": ["a"], "origin_weights": {"ui": 2}}},
             r"data.origin_weights.ui: 2 must be in \[0, 1\]",
+        ),
+        (
+            {"data": {"train": ["a"]}, "training": {"shard_bytes": 1000}},
+            "training.shard_bytes: 1000 must be >= 65536",
+        ),
+        (
+            {"data": {"train": ["a"], "copy_augmentation": 0.6}},
+            r"data.copy_augmentation: 0.6 must be in \[0, 0.5\]",
+        ),
+        (
+            {"data": {"train": ["a"]}, "training": {"device": "tpu"}},
+            "training.device: 'tpu' must be auto, cpu or cuda",
+        ),
+        (
+            {"data": {"train": ["a"]}, "training": {"precision": "fp8"}},
+            "training.precision: 'fp8' must be auto, fp32 or bf16",
         ),
     ],
 )

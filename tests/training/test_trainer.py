@@ -2,6 +2,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from typer.testing import CliRunner
 
 from dragoman.training.checkpoint import latest_checkpoint, load_model, load_state
 from dragoman.training.decode import greedy
+from dragoman.training.loss import batch_loss
 from dragoman.training.tokenizer import load_tokenizer
-from dragoman.training.trainer import Trainer, batch_loss
+from dragoman.training.trainer import Trainer
 from tests import number_words
 from tests.conftest import SilentReporter, tiny_recipe
 
@@ -28,18 +30,32 @@ def test_the_tiny_model_knows_held_out_numbers(tiny_checkpoint: Path) -> None:
     assert facts["progress"]["step"] == 600
 
 
-@pytest.mark.parametrize("optimizer", ["muon", "adam"])
-def test_stopping_and_resuming_changes_nothing(tmp_path: Path, optimizer: str) -> None:
-    recipe = tiny_recipe(
-        tmp_path, steps=20, checkpoint_every=10, evaluate_every=99, batch_tokens=500
-    )
-    recipe = type(recipe)(
-        data=recipe.data,
-        preset=recipe.preset,
+@pytest.mark.parametrize(
+    ("optimizer", "training", "copied"),
+    [
+        ("muon", {}, 0.0),
+        ("adam", {}, 0.0),
+        ("muon", {"shard_bytes": 100_000}, 0.0),
+        ("muon", {"precision": "bf16"}, 0.0),
+        ("muon", {}, 0.3),
+    ],
+)
+def test_stopping_and_resuming_changes_nothing(
+    tiny_checkpoint: Path,
+    tmp_path: Path,
+    optimizer: str,
+    training: dict[str, object],
+    copied: float,
+) -> None:
+    """With either optimizer; in shards, in bf16, with augmented pairs."""
+    short = {"steps": 20, "checkpoint_every": 10, "evaluate_every": 99, "batch_tokens": 500}
+    recipe = tiny_recipe(tmp_path, **short, **training)
+    recipe = replace(
+        recipe,
+        data=replace(recipe.data, dev=None, copy_augmentation=copied),
+        tokenizer=replace(recipe.tokenizer, path=str(tiny_checkpoint / "tokenizer.model")),
         model={**recipe.model, "dropout": 0.1},
-        tokenizer=recipe.tokenizer,
         optimizer=type(recipe.optimizer)(name=optimizer, warmup_steps=5, decay_steps=8),
-        training=recipe.training,
     )
     whole = Trainer(recipe, tmp_path / "whole", SilentReporter())
     whole.run()
@@ -57,6 +73,26 @@ def test_stopping_and_resuming_changes_nothing(tmp_path: Path, optimizer: str) -
     states = [load_state(tmp_path / run / "step-00000020")[0] for run in ("whole", "half")]
     assert states[0].keys() == states[1].keys()
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    is_sharded = (tmp_path / "half/step-00000020/state.safetensors.index.json").exists()
+    assert is_sharded == ("shard_bytes" in training)
+
+
+def test_a_run_may_change_how_its_checkpoints_are_written(
+    tiny_checkpoint: Path, tmp_path: Path
+) -> None:
+    """One file before, shards afterwards: what is trained is the same."""
+    runs = {}
+    recipe = tiny_recipe(tmp_path, steps=4, checkpoint_every=2, batch_tokens=500)
+    tokenizer = replace(recipe.tokenizer, path=str(tiny_checkpoint / "tokenizer.model"))
+    recipe = replace(recipe, tokenizer=tokenizer, data=replace(recipe.data, dev=None))
+    for name, shard_bytes in (("one", None), ("other", 100_000)):
+        Trainer(recipe, tmp_path / name, SilentReporter()).run(until=2)
+        training = replace(recipe.training, shard_bytes=shard_bytes)
+        trainer = Trainer(replace(recipe, training=training), tmp_path / name, SilentReporter())
+        assert trainer.resume()
+        trainer.run()
+        runs[name] = dict(load_model(tmp_path / name / "step-00000004")[0].named_parameters())
+    assert all(torch.equal(value, runs["other"][name]) for name, value in runs["one"].items())
 
 
 def test_a_run_without_checkpoints_starts_afresh(tmp_path: Path) -> None:
@@ -157,6 +193,14 @@ def test_a_wrong_recipe_is_one_line(recipe_file: Path) -> None:
     code, text = invoke(str(recipe_file), "--set", "training.steps=0")
     assert code == 1
     assert text.strip() == "dragoman train: training.steps: 0 must be >= 1"
+
+
+def test_cuda_without_cuda_is_one_line(recipe_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    code, text = invoke(str(recipe_file), "--set", "training.device=cuda")
+    assert code == 1
+    assert text.startswith("dragoman train: training.device: 'cuda' must be 'cpu' or 'auto' here")
+    assert text.count("\n") == 1
 
 
 PROGRAM = "import sys; from dragoman.client.cli import main; sys.exit(main())"

@@ -5,18 +5,38 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from dragoman.client._quiet import native_notes_muted
+from dragoman.client.async_client import AsyncClient
 from dragoman.client.client import Client
 from dragoman.client.options import DEFAULT_ADDRESS, DEFAULT_TIMEOUT, Tls
 
 Command = Callable[..., None]
 
 _PANEL = "Connection"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What the options of a command say of its server."""
+
+    address: str
+    model: str
+    timeout: float
+    tls: Tls | None
+
+    def client(self) -> Client:
+        """Make a client of it."""
+        return Client(self.address, model=self.model, timeout=self.timeout, tls=self.tls)
+
+    def async_client(self) -> AsyncClient:
+        """Make an asynchronous client of it."""
+        return AsyncClient(self.address, model=self.model, timeout=self.timeout, tls=self.tls)
 
 
 def connect(
@@ -59,15 +79,11 @@ def connect(
             rich_help_panel=_PANEL,
         ),
     ] = None,
-) -> Client:
-    """Make the client that a command's options describe."""
+) -> Connection:
+    """Gather the options of a command that describe its server."""
     given = any(value is not None for value in (tls_ca, tls_cert, tls_key, tls_server_name))
-    return Client(
-        address,
-        model=model,
-        timeout=timeout,
-        tls=Tls(tls_ca, tls_cert, tls_key, tls_server_name) if tls or given else None,
-    )
+    encrypted = Tls(tls_ca, tls_cert, tls_key, tls_server_name) if tls or given else None
+    return Connection(address, model, timeout, encrypted)
 
 
 def connected(**defaults: object) -> Callable[[Command], Command]:
@@ -76,6 +92,20 @@ def connected(**defaults: object) -> Callable[[Command], Command]:
     Args:
         **defaults: other defaults of those options.
     """
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(connection: Connection, **arguments: object) -> None:
+            with connection.client() as client:
+                command(client, **arguments)
+
+        return connecting(**defaults)(run)
+
+    return decorate
+
+
+def connecting(**defaults: object) -> Callable[[Command], Command]:
+    """Give a command a `Connection` as its first argument; the same options."""
     shared = [
         option.replace(default=defaults.get(option.name, option.default))
         for option in inspect.signature(connect, eval_str=True).parameters.values()
@@ -87,8 +117,8 @@ def connected(**defaults: object) -> Callable[[Command], Command]:
         @functools.wraps(command)
         def run(**arguments: object) -> None:
             given: dict[str, Any] = {each.name: arguments.pop(each.name) for each in shared}
-            with native_notes_muted(), connect(**given) as client:
-                command(client, **arguments)
+            with native_notes_muted():
+                command(connect(**given), **arguments)
 
         parameters = [
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in [*own, *shared]

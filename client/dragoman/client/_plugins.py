@@ -14,7 +14,9 @@ GROUP = "dragoman.commands"
 
 EXTRAS = {
     "serve": "server",
+    "corpus": "export",
     "train": "export",
+    "average": "export",
     "export": "export",
     "evaluate": "export",
     "plot-training": "export",
@@ -23,7 +25,9 @@ EXTRAS = {
 
 SUMMARIES = {
     "serve": "Serve a model.",
+    "corpus": "Build parallel text for training.",
     "train": "Train a model.",
+    "average": "Average the checkpoints of a training run.",
     "export": "Turn a trained model into a bundle that can be served.",
     "evaluate": "Measure a served model on a test set.",
     "plot-training": "Draw the quality of a model while it was trained.",

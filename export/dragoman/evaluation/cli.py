@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,12 +13,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dragoman.client import (
-    DEFAULT_ADDRESS,
-    AsyncClient,
-    DragomanError,
-    TranslateOptions,
-)
+from dragoman.client import AsyncClient, DragomanError, TranslateOptions
+from dragoman.client._cli_options import Connection, connecting
+from dragoman.evaluation.bars import Bars
 from dragoman.evaluation.comparison import Comparison, compare
 from dragoman.evaluation.errors import EvaluationError
 from dragoman.evaluation.rendering import card as model_card
@@ -29,23 +27,20 @@ from dragoman.evaluation.serving import serving
 from dragoman.evaluation.translating import Decoding, Output, Speed, translate_all
 
 _PLAIN_WIDTH = 160
+_REQUEST_SECONDS = 300.0
 
 
+@connecting(timeout=_REQUEST_SECONDS)
 def evaluate(
+    connection: Connection,
     test: Annotated[
         Path,
         typer.Argument(help="TSV of source, reference and, optionally, domain|origin|document."),
     ],
-    address: Annotated[
-        str, typer.Option(envvar="DRAGOMAN_ADDRESS", help="host:port of a running server.")
-    ] = DEFAULT_ADDRESS,
     bundle: Annotated[
         Path | None,
         typer.Option(help="Start a server of its own for this bundle, and stop it afterwards."),
     ] = None,
-    model: Annotated[
-        str, typer.Option(help="The model, models/...; the server's default model by default.")
-    ] = "",
     beam_size: Annotated[
         list[int],
         typer.Option(
@@ -61,7 +56,6 @@ def evaluate(
     requests: Annotated[
         int, typer.Option(min=1, max=1024, help="Requests under way at the same time.")
     ] = 64,
-    timeout: Annotated[float, typer.Option(help="Seconds that a request may take.")] = 300.0,
     json: Annotated[
         Path | None, typer.Option(help="Write figures and translations to this file.")
     ] = None,
@@ -72,28 +66,46 @@ def evaluate(
         Path | None,
         typer.Option(help="What --json wrote of another model: show the differences from it."),
     ] = None,
+    max_loss: Annotated[
+        float | None,
+        typer.Option(min=0, help="Fail if more points of BLEU or chrF than these are lost by it."),
+    ] = None,
+    max_domain_loss: Annotated[
+        float | None, typer.Option(min=0, help="The same, in any domain.")
+    ] = None,
 ) -> None:
     """Translate a test set through a server and measure what comes out.
 
-    Scores (sacreBLEU, chrF), defects and what survives, over all and per domain.
+    Scores (sacreBLEU, chrF), defects and what survives, over all and per domain. The exit status
+    is 1 where it cannot be measured, or more is lost than --max-loss and --max-domain-loss allow.
     """
+    bars = Bars(max_loss, max_domain_loss)
+    if bars.is_set and baseline is None:
+        raise typer.BadParameter("--max-loss and --max-domain-loss need a --baseline")
+    if bundle is not None and connection.tls is not None:
+        raise typer.BadParameter("--bundle starts a server without TLS, on this machine only")
     decodings = tuple(_decoding(size, max_output_tokens) for size in dict.fromkeys(beam_size))
     try:
         _check_folders(json, card)
         texts = read_evaluation_set(test, sentences)
         earlier = None if baseline is None else read_baseline(baseline, texts)
-        with nullcontext(address) if bundle is None else serving(bundle) as where:
-            client = AsyncClient(where, model=model, timeout=timeout)
+        with nullcontext(connection.address) if bundle is None else serving(bundle) as where:
+            client = replace(connection, address=where).async_client()
             evaluation = asyncio.run(_run(client, texts, decodings, requests))
         comparisons = tuple(
             compare(texts, result, earlier) for result in evaluation.results if earlier is not None
         )
-        _publish(evaluation, comparisons, json, card)
+        _publish(evaluation, comparisons, bars, json, card)
     except (EvaluationError, DragomanError, OSError) as error:
         typer.echo(f"dragoman evaluate: {' '.join(str(error).split())}", err=True)
         raise typer.Exit(1) from error
     except KeyboardInterrupt as stop:
         raise typer.Exit(130) from stop
+    broken = bars.broken(comparisons)
+    for line in broken:
+        typer.echo(f"dragoman evaluate: {line}", err=True)
+    if broken:
+        raise typer.Exit(1)
 
 
 def _decoding(beam_size: int, max_output_tokens: int | None) -> Decoding:
@@ -142,10 +154,11 @@ async def _translate(
 def _publish(
     evaluation: Evaluation,
     comparisons: tuple[Comparison, ...],
+    bars: Bars,
     json: Path | None,
     card: Path | None,
 ) -> None:
-    told = report(evaluation, comparisons)
+    told = report(evaluation, comparisons, bars)
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=_PLAIN_WIDTH)

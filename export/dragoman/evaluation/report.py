@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dragoman.evaluation.bars import OVERALL, Bars
 from dragoman.evaluation.comparison import RESAMPLES, Comparison, Difference
 from dragoman.evaluation.facts import certificate, data, described, training
 from dragoman.evaluation.figures import Figures, Traits, signatures
@@ -13,7 +14,6 @@ from dragoman.evaluation.rates import Rate
 from dragoman.evaluation.results import Evaluation, Result
 from dragoman.evaluation.section import Section, Table
 
-_ALL = "all"
 _REFERENCES = "references"
 
 
@@ -34,13 +34,15 @@ class Report:
     notes: tuple[Section, ...]
 
 
-def report(evaluation: Evaluation, comparisons: tuple[Comparison, ...] = ()) -> Report:
-    """Tell all about an evaluation, and how it compares."""
+def report(
+    evaluation: Evaluation, comparisons: tuple[Comparison, ...] = (), bars: Bars | None = None
+) -> Report:
+    """Tell all about an evaluation, how it compares, and whether bars are kept."""
     model = evaluation.model
     found = [_test(evaluation)]
     for result in evaluation.results:
         found += [_quality(evaluation, result), _survival(evaluation, result), _speed(result)]
-    found += map(_comparison, comparisons)
+    found += [_comparison(entry, bars or Bars()) for entry in comparisons]
     facts = (described(model), training(model), data(model), certificate(model))
     return Report(
         model.display_name,
@@ -119,16 +121,19 @@ def _speed(result: Result) -> Section:
     return Section(f"Speed, {result.decoding}", table=Table(("measure", "value"), rows))
 
 
-def _comparison(comparison: Comparison) -> Section:
+def _comparison(comparison: Comparison, bars: Bars) -> Section:
     header = ("domain", "BLEU", "p", "chrF", "p", "copies", "loops", "empty", "changed texts")
-    entries = [(_ALL, comparison.overall), *comparison.domains.items()]
-    lines = (
+    entries = [(OVERALL, comparison.overall), *comparison.domains.items()]
+    lines = [
         f"What {comparison.decoding} gains over {comparison.model}, {comparison.baseline}: points "
         f"of BLEU and chrF, percentage points of the rates; p by paired bootstrap resampling, "
         f"{count(RESAMPLES)} samples.",
-    )
+    ]
+    if bars.is_set:
+        verdict = "; ".join(bars.broken((comparison,))) or "kept"
+        lines.append(f"{bars.told()}: {verdict}.")
     rows = tuple((name, *_gains(difference)) for name, difference in entries)
-    return Section("Compared with the baseline", lines, Table(header, rows))
+    return Section("Compared with the baseline", tuple(lines), Table(header, rows))
 
 
 def _gains(difference: Difference) -> Iterator[str]:
@@ -179,7 +184,7 @@ def _limits(evaluation: Evaluation) -> Section:
 
 
 def _by_domain(result: Result) -> list[tuple[str, Figures]]:
-    return [(_ALL, result.figures.overall), *result.figures.domains.items()]
+    return [(OVERALL, result.figures.overall), *result.figures.domains.items()]
 
 
 def _defects(traits: Traits) -> tuple[Rate, Rate, Rate]:

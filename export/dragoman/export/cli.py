@@ -11,7 +11,7 @@ from dragoman.engine import BundleError
 from dragoman.export.bundle import Description
 from dragoman.export.export import Checkpoint, Exporter, Precision
 from dragoman.export.graphs import ExportError
-from dragoman.training.checkpoint import CheckpointError
+from dragoman.training.errors import CheckpointError
 from dragoman.transformer import ConfigError
 
 

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dragoman.training.copying import Additions, CopyAugmentation
 from dragoman.training.packed import PackedCorpus
 from dragoman.training.tokenizer import BOS_ID, PAD_ID
 
@@ -42,51 +43,63 @@ class BatchStream:
         batch_tokens: int,
         seed: int,
         origin_weights: dict[str, float],
+        copying: CopyAugmentation | None = None,
     ) -> None:
         self._corpus = corpus
+        self._copying = copying
         self._batch_tokens = batch_tokens
         self._seed = seed
         self._keep = np.array(
             [origin_weights.get(name, 1.0) for name in corpus.origin_names], np.float64
         )
-        self._source_lengths = corpus.source_lengths()
-        self._target_lengths = corpus.target_lengths()
+        # [2, pairs]: sources, targets
+        self._lengths = np.stack((corpus.source_lengths(), corpus.target_lengths()))
 
     def iterate(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
         """Yield (epoch, index after this batch, batch), endlessly."""
         while True:
-            order = self.epoch_batches(epoch)
+            added = self._added(epoch)
+            order = self._order(epoch, added)
             if not order:
                 raise ValueError("data: no pair is left in an epoch; raise data.origin_weights")
             for place in range(index, len(order)):
-                yield epoch, place + 1, collate(self._corpus, order[place])
+                yield epoch, place + 1, collate(self._corpus, order[place], added)
             epoch, index = epoch + 1, 0
 
     def epoch_batches(self, epoch: int) -> list[NDArray[np.int64]]:
         """Return the rows of each batch of an epoch, shuffled."""
+        return self._order(epoch, self._added(epoch))
+
+    def _added(self, epoch: int) -> Additions | None:
+        return None if self._copying is None else self._copying.draw(self._corpus, epoch)
+
+    def _order(self, epoch: int, added: Additions | None) -> list[NDArray[np.int64]]:
         generator = np.random.default_rng((self._seed, epoch))
         kept = generator.random(len(self._corpus)) < self._keep[self._corpus.origins]
         rows = generator.permutation(np.flatnonzero(kept))
+        lengths = self._lengths if added is None else self._lengths + added.lengths
         batches: list[NDArray[np.int64]] = []
-        for pool in self._pools(rows):
-            batches.extend(self._cut(pool))
+        for pool in self._pools(rows, lengths):
+            batches.extend(self._cut(pool, lengths))
         return [batches[place] for place in generator.permutation(len(batches))]
 
-    def _pools(self, rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    def _pools(
+        self, rows: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> Iterator[NDArray[np.int64]]:
         """Split the shuffled rows where another pool's worth of tokens is full."""
-        tokens = np.cumsum(np.maximum(self._source_lengths[rows], self._target_lengths[rows]))
+        tokens = np.cumsum(lengths[:, rows].max(axis=0))
         size = self._batch_tokens * _POOL_BATCHES
         total = int(tokens[-1]) if len(rows) else 0
         edges = np.searchsorted(tokens, np.arange(size, total + 1, size))
         return (pool for pool in np.split(rows, edges) if len(pool))
 
-    def _cut(self, pool: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    def _cut(
+        self, pool: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> Iterator[NDArray[np.int64]]:
         """Sort a pool by length and cut it where the padded size would pass the limit."""
-        target, source = self._target_lengths[pool], self._source_lengths[pool]
-        pool = pool[np.lexsort((source, target))]
-        width = np.maximum(self._source_lengths[pool], self._target_lengths[pool])
+        pool = pool[np.lexsort(tuple(lengths[:, pool]))]
         start, widest = 0, 0
-        for place, size in enumerate(width):
+        for place, size in enumerate(lengths[:, pool].max(axis=0)):
             widest = max(widest, int(size))
             if (place - start + 1) * widest > self._batch_tokens and place > start:
                 yield pool[start:place]
@@ -94,10 +107,13 @@ class BatchStream:
         yield pool[start:]
 
 
-def collate(corpus: PackedCorpus, rows: NDArray[np.int64]) -> Batch:
+def collate(corpus: PackedCorpus, rows: NDArray[np.int64], added: Additions | None = None) -> Batch:
     """Pad the rows of one batch to its own longest source and target."""
-    sources = [corpus.source(int(row)) for row in rows]
-    targets = [corpus.target(int(row)) for row in rows]
+    sources = [corpus.source(row) for row in rows.tolist()]
+    targets = [corpus.target(row) for row in rows.tolist()]
+    if added is not None:
+        sources = [added.extend(*entry) for entry in zip(rows.tolist(), sources, strict=True)]
+        targets = [added.extend(*entry) for entry in zip(rows.tolist(), targets, strict=True)]
     return make_batch(sources, targets)
 
 

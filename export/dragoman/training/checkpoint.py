@@ -8,24 +8,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from dragoman.training.errors import CheckpointError
+from dragoman.training.shards import has_tensors, read_tensors, write_tensors
 from dragoman.training.tokenizer import file_sha256
 from dragoman.transformer import Transformer, TransformerConfig
 
 FORMAT_VERSION = 1
-_MODEL, _STATE, _FACTS, _TOKENIZER = (
-    "model.safetensors",
-    "state.safetensors",
-    "checkpoint.json",
-    "tokenizer.model",
-)
-
-
-class CheckpointError(ValueError):
-    """A checkpoint is incomplete, altered or of another shape; the message names what."""
+_MODEL, _STATE, _FACTS, _TOKENIZER = "model", "state", "checkpoint.json", "tokenizer.model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +37,7 @@ def save_checkpoint(
     tokenizer: Path,
     facts: dict[str, Any],
     state: dict[str, Tensor] | None = None,
+    shard_bytes: int | None = None,
 ) -> None:
     """Write a checkpoint directory; an older one of the same name is replaced at the end.
 
@@ -55,14 +47,14 @@ def save_checkpoint(
         tokenizer: The SentencePiece model, copied in and named by its SHA-256.
         facts: Anything in JSON; `load_model` returns it.
         state: Optimizer and generator state; left out where nobody will resume.
+        shard_bytes: The most bytes of a file of tensors, as in `write_tensors`.
     """
     partial = path.with_name(path.name + ".part")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    parameters = {name: value.detach().contiguous() for name, value in model.named_parameters()}
-    save_file(parameters, partial / _MODEL)
+    write_tensors(dict(model.named_parameters()), partial, _MODEL, shard_bytes)
     if state is not None:
-        save_file({name: value.contiguous() for name, value in state.items()}, partial / _STATE)
+        write_tensors(state, partial, _STATE, shard_bytes)
     shutil.copyfile(tokenizer, partial / _TOKENIZER)
     content = {
         "format_version": FORMAT_VERSION,
@@ -80,12 +72,12 @@ def load_model(path: Path) -> tuple[Transformer, Path, dict[str, Any]]:
     Raises:
         CheckpointError: A file is missing or altered, or a tensor is missing, unknown or misshapen.
     """
-    content = _content(path)
+    content = read_content(path)
     tokenizer = path / _TOKENIZER
     if not tokenizer.exists() or file_sha256(tokenizer) != content["tokenizer_sha256"]:
         raise CheckpointError(f"{tokenizer}: missing, or not the tokenizer of this checkpoint")
     model = Transformer(TransformerConfig.from_dict(content["config"]))
-    load_parameters(model, _tensors(path / _MODEL))
+    load_parameters(model, read_tensors(path, _MODEL))
     return model.eval(), tokenizer, content["facts"]
 
 
@@ -107,9 +99,15 @@ def load_parameters(model: Transformer, tensors: dict[str, Tensor]) -> None:
 
 
 def load_state(path: Path) -> tuple[dict[str, Tensor], Progress]:
-    """Load optimizer state and progress, to resume from a checkpoint directory."""
-    content = _content(path)
-    return _tensors(path / _STATE), Progress(**content["facts"]["progress"])
+    """Load optimizer state and progress, to resume from a checkpoint directory.
+
+    Raises:
+        CheckpointError: It holds no such state, or a file is missing or altered.
+    """
+    content = read_content(path)
+    if not has_tensors(path, _STATE):
+        raise CheckpointError(f"{path}: holds no state of an optimizer, nothing can resume from it")
+    return read_tensors(path, _STATE), Progress(**content["facts"]["progress"])
 
 
 def progress_facts(progress: Progress) -> dict[str, Any]:
@@ -130,7 +128,12 @@ def prune_checkpoints(folder: Path, kept: int) -> None:
         shutil.rmtree(path)
 
 
-def _content(path: Path) -> dict[str, Any]:
+def read_content(path: Path) -> dict[str, Any]:
+    """Return what a checkpoint says of itself: config, tokenizer_sha256, facts.
+
+    Raises:
+        CheckpointError: It cannot be read, or is of another format version.
+    """
     try:
         content: dict[str, Any] = json.loads((path / _FACTS).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -141,13 +144,6 @@ def _content(path: Path) -> dict[str, Any]:
             f"{path}: format version {found}, this program reads {FORMAT_VERSION}"
         )
     return content
-
-
-def _tensors(path: Path) -> dict[str, Tensor]:
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"{path}: {error}") from error
 
 
 def _replace(partial: Path, path: Path) -> None:

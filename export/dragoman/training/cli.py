@@ -1,4 +1,4 @@
-"""`dragoman train`."""
+"""`dragoman train` and `dragoman average`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from dragoman.training.checkpoint import CheckpointError
+from dragoman.training.averaging import average_checkpoints
+from dragoman.training.errors import CheckpointError
 from dragoman.training.memory import keep_freed_memory
 from dragoman.training.progress import ConsoleReporter
 from dragoman.training.recipe import load_recipe
@@ -51,6 +52,22 @@ def train(
     if trainer.stopping:
         typer.echo(f"stopped after step {trainer.progress.step}; call it again to go on", err=True)
         raise typer.Exit(130)
+
+
+def average(
+    checkpoints: Annotated[list[Path], typer.Argument(help="Two checkpoints of one run, or more.")],
+    output: Annotated[Path, typer.Argument(help="The directory to write, a new one.")],
+) -> None:
+    """Write the mean of the weights of checkpoints as a checkpoint of its own.
+
+    It can be exported; training goes on from the checkpoints that it was made of.
+    """
+    try:
+        steps = average_checkpoints(checkpoints, output)
+    except (ConfigError, CheckpointError, OSError) as error:
+        typer.echo(f"dragoman average: {error}", err=True)
+        raise typer.Exit(1) from error
+    typer.echo(f"wrote {output}: the mean of steps {', '.join(map(str, steps))}")
 
 
 def parse_overrides(entries: list[str]) -> dict[str, Any]:

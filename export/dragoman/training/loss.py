@@ -5,6 +5,9 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional
 
+from dragoman.training.batches import Batch
+from dragoman.transformer import Transformer
+
 
 def smoothed_cross_entropy(
     logits: Tensor, targets: Tensor, pad_id: int, smoothing: float
@@ -26,3 +29,12 @@ def smoothed_cross_entropy(
         ignore_index=pad_id,
         label_smoothing=smoothing,
     )
+
+
+def batch_loss(model: Transformer, batch: Batch, smoothing: float) -> Tensor:
+    """Return the mean loss per real target token; padding is dropped before the projection."""
+    memory = model.encode(batch.source_ids, batch.source_lengths)
+    hidden = model.decode(batch.target_in, memory, batch.source_lengths)  # [batch, target, d_model]
+    real = batch.target_out != model.config.pad_id
+    logits = model.project(hidden[real])  # [real tokens, vocabulary]
+    return smoothed_cross_entropy(logits, batch.target_out[real], model.config.pad_id, smoothing)

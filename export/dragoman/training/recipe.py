@@ -19,6 +19,8 @@ class DataSettings:
     `train` names TSV files (source, target, optional origin; .xz and .gz are read too) or pairs of
     aligned files as `["source.txt", "target.txt"]`. `origin_weights` keeps only that share of an
     origin's pairs in each epoch, another draw every time. Lengths are tokens with EOS.
+    `copy_augmentation` is the share of the pairs, 0 to 0.5, that get an invented address, path,
+    version or name on both sides, other pairs and texts in each epoch.
     """
 
     train: tuple[str | tuple[str, str], ...]
@@ -26,6 +28,7 @@ class DataSettings:
     max_tokens: int = 128
     max_length_ratio: float = 4.0
     origin_weights: dict[str, float] = field(default_factory=dict)
+    copy_augmentation: float = 0.0
     source_language_code: str = "en"
     target_language_code: str = "de"
 
@@ -33,6 +36,8 @@ class DataSettings:
         _require(len(self.train) >= 1, "data.train", self.train, "at least one file")
         _require(self.max_tokens >= 2, "data.max_tokens", self.max_tokens, ">= 2")
         _require(self.max_length_ratio > 1, "data.max_length_ratio", self.max_length_ratio, "> 1")
+        share = self.copy_augmentation
+        _require(0 <= share <= 0.5, "data.copy_augmentation", share, "in [0, 0.5]")
         for origin, weight in self.origin_weights.items():
             _require(0 <= weight <= 1, f"data.origin_weights.{origin}", weight, "in [0, 1]")
 
@@ -89,7 +94,11 @@ class OptimizerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopSettings:
-    """How long, how large, how often. `batch_tokens` counts padded target tokens of a batch."""
+    """How long, how large, how often. `batch_tokens` counts padded target tokens of a batch.
+
+    `shard_bytes`, at least 65,536, is the most that a file of a checkpoint holds; what is larger
+    is written as shards with an index. One file by default.
+    """
 
     steps: int = 10_000
     batch_tokens: int = 4_096
@@ -102,12 +111,19 @@ class LoopSettings:
     evaluate_every: int = 500
     checkpoint_every: int = 250
     checkpoints_kept: int = 3
+    shard_bytes: int | None = None
     dev_sentences: int = 200
 
     def __post_init__(self) -> None:
         for name in ("steps", "log_every", "evaluate_every", "checkpoint_every", "dev_sentences"):
             _require(getattr(self, name) >= 1, f"training.{name}", getattr(self, name), ">= 1")
         _require(self.batch_tokens >= 16, "training.batch_tokens", self.batch_tokens, ">= 16")
+        known = self.device in ("auto", "cpu", "cuda")
+        _require(known, "training.device", self.device, "auto, cpu or cuda")
+        known = self.precision in ("auto", "fp32", "bf16")
+        _require(known, "training.precision", self.precision, "auto, fp32 or bf16")
+        size = self.shard_bytes
+        _require(size is None or size >= 65_536, "training.shard_bytes", size, ">= 65536")
         smoothing = self.label_smoothing
         _require(0 <= smoothing < 1, "training.label_smoothing", smoothing, "in [0, 1)")
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from dragoman.training.batches import Batch, BatchStream
 from dragoman.training.checkpoint import (
@@ -25,11 +22,19 @@ from dragoman.training.checkpoint import (
     prune_checkpoints,
     save_checkpoint,
 )
+from dragoman.training.copying import CopyAugmentation
+from dragoman.training.device import (
+    attention_backend,
+    choose_device,
+    generator_state,
+    restore_generators,
+    uses_bf16,
+)
 from dragoman.training.evaluate import DevFigures, DevSet
-from dragoman.training.loss import smoothed_cross_entropy
+from dragoman.training.loss import batch_loss
 from dragoman.training.optimizer import Optimizer
 from dragoman.training.packed import PackedCorpus, pack
-from dragoman.training.recipe import LoopSettings, Recipe
+from dragoman.training.recipe import Recipe
 from dragoman.training.schedule import rate_factor
 from dragoman.training.tokenizer import load_tokenizer, train_tokenizer
 from dragoman.transformer import Transformer, TransformerConfig
@@ -54,8 +59,8 @@ class Trainer:
     def __init__(self, recipe: Recipe, output: Path, reporter: Reporter) -> None:
         settings = recipe.training
         self.recipe, self.output, self.reporter = recipe, output, reporter
-        self.device = _device(settings)
-        self.autocast = _autocast(settings, self.device)
+        self.device = choose_device(settings)
+        self.autocast = uses_bf16(settings, self.device)
         if settings.threads is not None:
             torch.set_num_threads(settings.threads)
         torch.manual_seed(settings.seed)
@@ -80,9 +85,7 @@ class Trainer:
         loaded, _, _ = load_model(path)
         load_parameters(self.model, {n: p.detach() for n, p in loaded.named_parameters()})
         state, self.progress = load_state(path)
-        torch.set_rng_state(state.pop("generator.cpu"))
-        if "generator.cuda" in state and self.device.type == "cuda":
-            torch.cuda.set_rng_state(state.pop("generator.cuda"))
+        restore_generators(state, self.device)
         self.optimizer.load(state)
         self.reporter.note(f"resumed {path.name}: {self.progress.target_tokens:,} tokens seen")
         return True
@@ -96,7 +99,7 @@ class Trainer:
         for epoch, index, batch in self._batches():
             if self.progress.step >= last or self.stopping:
                 break
-            with _attention_backend(self.device):
+            with attention_backend(self.device):
                 self._update(batch, epoch, index)
             step = self.progress.step
             if dev is not None and (step % settings.evaluate_every == 0 or step == last):
@@ -117,12 +120,9 @@ class Trainer:
 
     def save(self, path: Path, *, resumable: bool = True) -> None:
         """Write a checkpoint of this moment."""
-        state = None
-        if resumable:
-            state = {**self.optimizer.state(), "generator.cpu": torch.get_rng_state()}
-            if self.device.type == "cuda":
-                state["generator.cuda"] = torch.cuda.get_rng_state()
-        save_checkpoint(path, self.model, self.tokenizer_path, self.facts(), state)
+        state = {**self.optimizer.state(), **generator_state(self.device)} if resumable else None
+        shard_bytes = self.recipe.training.shard_bytes
+        save_checkpoint(path, self.model, self.tokenizer_path, self.facts(), state, shard_bytes)
 
     def facts(self) -> dict[str, Any]:
         """Return what a checkpoint tells of its training."""
@@ -136,9 +136,14 @@ class Trainer:
         }
 
     def _batches(self) -> Iterator[tuple[int, int, Batch]]:
-        settings = self.recipe.training
-        weights = self.recipe.data.origin_weights
-        stream = BatchStream(self.corpus, settings.batch_tokens, settings.seed, weights)
+        settings, data = self.recipe.training, self.recipe.data
+        copying = None
+        if data.copy_augmentation:
+            share, seed = data.copy_augmentation, settings.seed
+            copying = CopyAugmentation(self.tokenizer, share, data.max_tokens, seed)
+        stream = BatchStream(
+            self.corpus, settings.batch_tokens, settings.seed, data.origin_weights, copying
+        )
         return stream.iterate(self.progress.epoch, self.progress.index)
 
     def _update(self, batch: Batch, epoch: int, index: int) -> None:
@@ -224,35 +229,6 @@ class Trainer:
         for reason, count in sorted(corpus.rejected.items()):
             self.reporter.note(f"left out {count:,} pairs: {reason}")
         return corpus
-
-
-def batch_loss(model: Transformer, batch: Batch, smoothing: float) -> Tensor:
-    """Return the mean loss per real target token; padding is dropped before the projection."""
-    memory = model.encode(batch.source_ids, batch.source_lengths)
-    hidden = model.decode(batch.target_in, memory, batch.source_lengths)  # [batch, target, d_model]
-    real = batch.target_out != model.config.pad_id
-    logits = model.project(hidden[real])  # [real tokens, vocabulary]
-    return smoothed_cross_entropy(logits, batch.target_out[real], model.config.pad_id, smoothing)
-
-
-def _attention_backend(device: torch.device) -> AbstractContextManager[None]:
-    """On a CPU the fused backward pass takes twice as long as plain products at these lengths."""
-    return sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else nullcontext()
-
-
-def _device(settings: LoopSettings) -> torch.device:
-    if settings.device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return torch.device(settings.device)
-
-
-def _autocast(settings: LoopSettings, device: torch.device) -> bool:
-    """bf16 where the hardware multiplies it natively; emulated, it would be slower than fp32."""
-    if settings.precision != "auto":
-        return settings.precision == "bf16"
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported())
-    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def _plain(figures: DevFigures) -> dict[str, float]:
