@@ -150,11 +150,11 @@ class TranslationSearch(Search):
         """Give the outputs, best first, once the search is over."""
 
 
-def common_length(sequences: Sequence[tuple[object, ...]]) -> int:
+def common_length(sequences: Sequence[tuple[float, ...]]) -> int:
     """Give how many leading tokens are the same."""
-    end = 0
-    for tokens in zip(*sequences, strict=False):
-        if len(set(tokens)) > 1:
-            break
-        end += 1
-    return end
+    # Whatever lies between two sequences in order begins with what these have in common.
+    first, last = min(sequences), max(sequences)
+    for place, (one, other) in enumerate(zip(first, last, strict=False)):
+        if one != other:
+            return place
+    return min(len(first), len(last))

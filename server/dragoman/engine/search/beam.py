@@ -7,7 +7,7 @@ from dragoman.engine.search.base import Step, Trace, common_length
 from dragoman.engine.search.finished import Finished, Stopping
 from dragoman.engine.search.guided import Guided
 from dragoman.engine.search.penalty import LengthPenalty
-from dragoman.engine.search.proposals import Choice, Proposal, best_first, choose, merge_top
+from dragoman.engine.search.proposals import Choice, Proposal, best_first, choose, from_top
 from dragoman.engine.search.ranking import best_finite_places
 from dragoman.engine.search.rules import Partial, Rules
 
@@ -105,7 +105,8 @@ class Beam(Guided):
             return [self._propose_alternative(step)]
         if self.all_log_probs:
             return self._from_rows(step)
-        return merge_top(step, self.rows, self.candidates, self._live, self._excluded)
+        margin = self._stopping.looked_at
+        return from_top(step, self.rows, self.candidates, self._live, self._excluded, margin)
 
     def _propose_alternative(self, step: Step) -> list[Proposal]:
         [partial] = self._live

@@ -30,6 +30,11 @@ class Stopping:
         """Whether outputs are followed that don't lead."""
         return self.kept > self.rank
 
+    @property
+    def looked_at(self) -> float:
+        """The margin beyond which nothing can be of use, not even to fill up."""
+        return math.inf if self.fills_up else self.margin
+
     @classmethod
     def of(cls, options: DecodingOptions) -> "Stopping":
         """Give what options say."""

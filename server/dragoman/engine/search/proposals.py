@@ -49,26 +49,39 @@ def best_first(proposals: Iterable[Iterable[Proposal]]) -> list[Proposal]:
     return sorted(chain.from_iterable(proposals), key=_total, reverse=True)
 
 
-def merge_top(
+def from_top(
     step: Step,
     rows: Sequence[int],
     count: int,
     live: Sequence[Partial],
     excluded: Sequence[AbstractSet[int]],
+    margin: float,
 ) -> list[list[Proposal]]:
-    """Give each live output's allowed ones of its row's top tokens, best first."""
+    """Give each live output's allowed ones of its row's top tokens, best first.
+
+    Args:
+        step: has the top tokens.
+        rows: of the live outputs.
+        count: top tokens that are looked at of each row.
+        live: the live outputs.
+        excluded: tokens that may not come next, for each of them.
+        margin: those that are worse than the best one by more may be left out.
+    """
     all_ids, all_values = step.top
-    found = []
+    found: list[list[Proposal]] = []
+    floor = -math.inf
     for parent, row in enumerate(rows):
         total, never = live[parent].total, excluded[parent]
-        pairs = zip(all_ids[row][:count], all_values[row][:count], strict=True)
-        found.append(
-            [
-                Proposal(total + value, parent, token, value)
-                for token, value in pairs
-                if token not in never
-            ]
-        )
+        own: list[Proposal] = []
+        for token, value in zip(all_ids[row][:count], all_values[row][:count], strict=True):
+            raised = total + value
+            if raised < floor:
+                break
+            if token not in never:
+                if not own and raised - margin > floor:
+                    floor = raised - margin
+                own.append(Proposal(raised, parent, token, value))
+        found.append(own)
     return found
 
 
@@ -87,13 +100,16 @@ def choose(
     ending: list[Proposal] = []
     going_on: list[Proposal] = []
     given_up: list[Proposal] = []
-    floor = proposals[0].total - margin if proposals else 0.0
+    floor, room = (proposals[0].total - margin if proposals else 0.0), size
     for place, proposal in enumerate(proposals):
-        if proposal.total < floor or (len(going_on) >= size and place >= ends):
+        if proposal[0] < floor or (room <= 0 and place >= ends):
             given_up += proposals[place:]
             break
-        if proposal.token == eos:
+        if proposal[2] == eos:
             (ending if place < ends else given_up).append(proposal)
+        elif room > 0:
+            room -= 1
+            going_on.append(proposal)
         else:
-            (going_on if len(going_on) < size else given_up).append(proposal)
+            given_up.append(proposal)
     return Choice(ending, going_on, given_up)
