@@ -47,6 +47,7 @@ PARTS = (
     Part("python_share", 90.0),
     Part("gaps", 90.0),
     Part("serving", 120.0),
+    Part("memory", 240.0),
     Part("open_loop", 900.0),
 )
 

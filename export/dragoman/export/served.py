@@ -64,7 +64,8 @@ class Served:
 
 
 def _translate(engine: Engine, sources: Sequence[Source]) -> list[Hypothesis]:
-    most = engine.limits.max_target_tokens
+    # One less than there may be: a translation that the length cut is scored with its end.
+    most = engine.limits.max_target_tokens - 1
     requests = [
         TranslationRequest(
             source, options=DecodingOptions(max_output_tokens=min(most, 2 * len(source) + 32))

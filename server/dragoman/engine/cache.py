@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.engine.bundle import Bundle
+from dragoman.engine.memory import reserve
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ class Cache:
         """Reserve the arrays without touching them."""
         leading = (shape.layers, 2, shape.rows, shape.heads)
         self.shape = shape
-        self.target = np.zeros((*leading, shape.target_capacity, shape.head_size), np.float32)
-        self.source = np.zeros((*leading, shape.source_capacity, shape.head_size), np.float32)
+        self.target = reserve((*leading, shape.target_capacity, shape.head_size))
+        self.source = reserve((*leading, shape.source_capacity, shape.head_size))
 
     def load_source(self, row: int, encoded: NDArray[np.float32]) -> None:
         """Give a row its source.

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from dragoman.engine.aligning import AlignerLoop
-from dragoman.engine.bundle import DECODER, ENCODER, SCORER, TOKENIZER, Bundle
+from dragoman.engine.bundle import DECODER, ENCODER, SCORER, TOKENIZER, WEIGHTS, Bundle
 from dragoman.engine.cache import Cache, CacheShape
 from dragoman.engine.encoding import EncoderLoop
 from dragoman.engine.errors import BundleError
 from dragoman.engine.loop import StepLoop
+from dragoman.engine.memory import drop_pages
 from dragoman.engine.observer import EngineObserver
 from dragoman.engine.options import EngineLimits, EngineOptions
 from dragoman.engine.prefixes import PrefixCache
@@ -102,6 +103,8 @@ class Machinery:
             step_input,
             bundle.architecture.vocabulary_size,
         )
+        decoder.settle()
+        drop_pages(bundle.path(WEIGHTS))
         longest = bundle.limits.max_target_tokens
         scorer = ScorerSession(bundle.path(SCORER), encoder_threads, bundle.tokens, longest)
         rows = Rows(cache, step_input, bundle.tokens.bos)

@@ -6,6 +6,8 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
+from dragoman.engine.bundle import WEIGHTS
+from dragoman.engine.memory import drop_pages
 from dragoman.engine.sessions import open_session
 from dragoman.engine.tokenizer import SpecialTokens
 
@@ -54,6 +56,7 @@ class ScorerSession:
         if self._session is None:
             # A run may need much memory and is rare: give it back after each.
             self._session = open_session(self._path, self._threads, keeps_memory=False)
+            drop_pages(self._path.with_name(WEIGHTS))
         attention = self._session.run(["attention"], self._inputs(source, target, length))[0]
         return attention[0, :length]  # type: ignore[no-any-return]
 

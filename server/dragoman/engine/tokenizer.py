@@ -52,7 +52,6 @@ class Tokenizer:
             raise BundleError(subject, f"its control tokens are {found}, the bundle says {special}")
         self.special = special
         self.size: int = processor.vocab_size()
-        self._pieces: list[str] = processor.id_to_piece(list(range(self.size)))
         self._units = tuple(self._unit(token_id) for token_id in range(self.size))
         self._drops_spaces = not processor.encode("  ")
 
@@ -60,7 +59,7 @@ class Tokenizer:
         """Give what a token adds to a text: characters, or one byte of a character."""
         if self._processor.is_control(token_id) or self._processor.is_unknown(token_id):
             return ""
-        piece = self._pieces[token_id]
+        piece = self.piece(token_id)
         if self._processor.is_byte(token_id):
             return bytes.fromhex(piece[3:-1])
         return piece.replace(SPACE, " ")
@@ -108,7 +107,7 @@ class Tokenizer:
 
     def piece(self, token_id: int) -> str:
         """Name of a token in the vocabulary, such as `▁Hund` or `<0xC3>`."""
-        return self._pieces[token_id]
+        return str(self._processor.id_to_piece(token_id))
 
     def token_text(self, token_id: int) -> str:
         """Text of one token by itself; empty for special tokens and parts of a character."""
@@ -117,7 +116,7 @@ class Tokenizer:
 
     def starts_word(self, token_id: int) -> bool:
         """Whether the token's piece begins with U+2581."""
-        return self._pieces[token_id].startswith(SPACE)
+        return self.piece(token_id).startswith(SPACE)
 
 
 class StreamDecoder:
