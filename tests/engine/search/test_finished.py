@@ -89,8 +89,8 @@ def test_no_other_output_comes_before_the_best_that_leads() -> None:
     finished.add(outcome(-3.0, 3), leads=False)
     assert [found.score for found in finished.listed()] == [-2.0, -3.0]
     assert (finished.to_beat(leads=True), finished.to_beat(leads=False)) == (-2.0, None)
-    assert not finished.enough
+    before = finished.enough, finished.complete
     finished.add(outcome(-4.0, 4), leads=True)
-    assert finished.enough
-    assert finished.complete
+    assert before == (False, False)
+    assert (finished.enough, finished.complete) == (True, True)
     assert [found.score for found in finished.listed()] == [-2.0, -3.0, -4.0]
