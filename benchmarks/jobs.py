@@ -27,7 +27,10 @@ class Job:
         beam_size: 1 is greedy.
         forced_tokens: exactly so many tokens are decoded, whatever the model thinks.
         max_tokens: most tokens where none are forced.
-        batch_size: most sentences in one batch of an engine that batches statically.
+        batch_size: most sentences in one batch of an engine that batches statically; ours gets
+            as many rows as such a batch has.
+        prunes: whether a beam search of ours may give hopeless outputs up, as it does by default;
+            no peer has the like.
     """
 
     sources: list[tuple[int, ...]]
@@ -35,6 +38,7 @@ class Job:
     forced_tokens: int | None = None
     max_tokens: int = 256
     batch_size: int = 32
+    prunes: bool = True
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

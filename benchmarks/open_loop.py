@@ -11,8 +11,9 @@ of them.
 The servers: `dragoman serve`; and a gRPC server of our own round CTranslate2 (int8) and round
 `transformers`, which batches what waits by length (`benchmarks/service`). The settings of each are
 chosen beforehand by how fast it answers many requests at once. All of them, and the one client for
-all, run on the same cores; the model is (a), with beam 4 and greedily. Latency can't grow beyond
-what a trial lasts, so short trials let every server pass a little more than it would bear for ever.
+all, run on the same cores; the model is (a), with beam 4 (ours prunes, by default) and greedily.
+Latency can't grow beyond what a trial lasts, so short trials let every server pass a little more
+than it would bear for ever.
 """
 
 from __future__ import annotations

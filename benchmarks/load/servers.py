@@ -35,7 +35,7 @@ AnySetting = OurSetting | Setting
 def candidates(cores: int, quick: bool) -> dict[str, list[AnySetting]]:
     """Give the settings that are tried, by system; the fastest of each is taken."""
     shapes = [(1, cores), (cores, 1)] if cores > 1 else [(1, 1)]
-    ours: list[AnySetting] = [OurSetting(rows) for rows in (32, 64)]
+    ours: list[AnySetting] = [OurSetting(rows) for rows in (32, 64, 128)]
     ctranslate2: list[AnySetting] = [
         Setting("ctranslate2", workers, threads, tokens, "int8")
         for workers, threads in shapes
