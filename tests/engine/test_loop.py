@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -211,7 +212,7 @@ def test_a_request_that_expired_in_the_queue_never_reaches_the_model(
 
 @pytest.fixture
 def exact(tiny_bundle_fp32: Path) -> Iterator[Hand]:
-    """In fp32, where a NaN is carried through; int8 rounds it to a number at the next product."""
+    """In fp32, where a NaN reaches the probabilities at once."""
     hand = Hand(tiny_bundle_fp32)
     yield hand
     hand.engine.stop(drain=False)
@@ -242,6 +243,49 @@ def test_a_poisoned_row_fails_alone_and_leaves_nothing_behind(exact: Hand) -> No
     others = [calls[0], *again, *calls[2:]]
     exact.finish(*others)
     assert [call.hypothesis() for call in others] == [call.hypothesis() for call in clean]
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("kind", ["source", "target"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_int8_hides_is_seen_before_the_answer(
+    hand: Hand, beam_size: int, kind: str, value: float
+) -> None:
+    options = DecodingOptions(beam_size=beam_size)
+    requests = [replace(each, options=options) for each in translations(hand.engine, 4)[:2]]
+    clean = hand.submit(*requests)
+    hand.encode()
+    hand.finish(*clean)
+    calls = hand.submit(*requests)
+    hand.encode()
+    hand.step(2)
+    job = hand.engine._registry._jobs[calls[0].handle._key]
+    cache = hand.engine._loop._rows._cache
+    for row in job.running[0].rows:
+        getattr(cache, kind)[0, 1, row, 2, 0, 3] = value
+    hand.finish(*calls)
+    assert isinstance(calls[0].error(), NumericsError)
+    assert calls[1].hypothesis() == clean[1].hypothesis()
+    assert np.isfinite(cache.source).all()
+    assert np.isfinite(cache.target).all()
+    again = hand.submit(requests[0])
+    hand.encode()
+    hand.finish(*again)
+    assert again[0].hypothesis() == clean[0].hypothesis()
+
+
+def test_a_spoiled_branch_ends_those_that_end_with_it(hand: Hand) -> None:
+    source = translations(hand.engine, 1)[0].source_ids
+    branching = NextTokenRequest(source, tuple(Prefix(source[:2]) for _ in range(3)))
+    call, other = hand.submit(branching, TranslationRequest(source))
+    hand.encode()
+    hand.step()
+    hand.engine._loop._rows._cache.source[0, 0, hand.jobs()[0].running[1].rows[0], 0, 0] = np.nan
+    hand.finish(call, other)
+    assert isinstance(call.error(), NumericsError)
+    assert other.hypothesis()
+    statistics = hand.engine.statistics()
+    assert statistics.slots_created == statistics.slots_released
 
 
 def test_poisoned_branches_fail_their_request_once(exact: Hand) -> None:

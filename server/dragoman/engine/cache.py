@@ -4,6 +4,7 @@ The arrays are zeroed by the operating system when they are first touched, so ca
 request has used yet takes no memory.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,6 +95,11 @@ class Cache:
     def copy_source(self, origin: int, row: int, length: int) -> None:
         """Copy what is alive of one row's source to another."""
         self.source[:, :, row, :, :length] = self.source[:, :, origin, :, :length]
+
+    def finite(self, row: int, length: int, source_length: int) -> bool:
+        """Whether what is alive of a row is finite: its sum is, if and only if all of it is."""
+        parts = (self.target[:, :, row, :, :length], self.source[:, :, row, :, :source_length])
+        return all(math.isfinite(np.einsum("abcde->", part)) for part in parts)
 
     def clear(self, row: int) -> None:
         """Zero a row, so that values that are not finite can't outlive the request they hit."""

@@ -122,8 +122,11 @@ class StepLoop:
             self._fail_not_finite(step)
         over: list[tuple[Job, Search]] = []
         changed: list[Search] = []
+        spoiled: list[tuple[Job, Search]] = []
         for job, search in self._running:
             done = search.advance(step)
+            if (done or search.ended) and not self._rows.finite(search):
+                spoiled.append((job, search))
             if job.stream:
                 self._commit(job, search)
             if job.first_token is None and search.chosen:
@@ -135,10 +138,14 @@ class StepLoop:
             elif search.parents is not None:
                 changed.append(search)
         self._rows.feed(step.next_ids)
+        self._fail_poisoned(spoiled)
+        # Who has just failed has no rows.
         for job, search in over:
-            self._end_branch(job, search)
+            if search.rows:
+                self._end_branch(job, search)
         for search in changed:
-            self._rows.rearrange(search)
+            if search.rows:
+                self._rows.rearrange(search)
 
     def _keep_ended(self, job: Job, search: Search) -> None:
         for trace in search.ended:
@@ -182,11 +189,15 @@ class StepLoop:
         self._deliver(job, Finished(job.result(now)))
 
     def _fail_not_finite(self, step: Step) -> None:
-        poisoned = [
-            (job, search)
-            for job, search in self._running
-            if not all(math.isfinite(step.best_log_probabilities[row]) for row in search.rows)
-        ]
+        self._fail_poisoned(
+            [
+                (job, search)
+                for job, search in self._running
+                if not all(math.isfinite(step.best_log_probabilities[row]) for row in search.rows)
+            ]
+        )
+
+    def _fail_poisoned(self, poisoned: list[tuple[Job, Search]]) -> None:
         for _, search in poisoned:
             self._rows.clear(search)
         for job in {job.ticket.key: job for job, _ in poisoned}.values():

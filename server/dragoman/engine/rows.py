@@ -174,6 +174,17 @@ class Rows:
             fed[row] = token
             lengths[row] += 1
 
+    def finite(self, search: Search) -> bool:
+        """Whether all that a search's rows look back on is finite, after a step, before `feed`.
+
+        An int8 model rounds what is not to an integer, and its outputs don't show it.
+        """
+        lengths, source_lengths = self._lengths, self._input.source_length
+        return all(
+            self._cache.finite(row, lengths[row] + 1, int(source_lengths[row]))
+            for row in search.rows
+        )
+
     def clear(self, search: Search) -> None:
         """Zero the rows of a search."""
         for row in search.rows:
