@@ -69,6 +69,8 @@ def main() -> int:
     add_flags(parser)
     parser.set_defaults(json=RESULTS)
     arguments = parser.parse_args()
+    # As Ctrl-C does: a part and its servers would go on by themselves.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     described = machine.describe()
     outcomes: dict[str, Outcome] = {}
     for part in PARTS:
@@ -147,4 +149,7 @@ def _first_line() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
