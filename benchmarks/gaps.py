@@ -83,6 +83,7 @@ def measure(options: Options) -> list[Row]:
                 "rounds": rounds,
                 "gaps": len(during),
                 "median_ms": 1000 * median,
+                "undisturbed_mean_ms": 1000 * statistics.fmean(before),
                 "undisturbed_p99_ms": 1000 * percentile(before, 0.99),
                 "disturbed_median_ms": 1000 * statistics.median(during),
                 "disturbed_p99_ms": 1000 * percentile(during, 0.99),
