@@ -11,7 +11,7 @@ _DIGITS: Final = "0123456789"
 _SCHEMES: Final = ("https://", "https://www.", "http://", "http://www.", "www.", "ftp://", "git://")
 _DOMAINS: Final = ("org", "com", "net", "de", "io", "edu", "info", "co.uk", "fr", "eu")
 _ENDINGS: Final = ("", "", "", "/", ".html", ".htm", ".php", ".txt", ".pdf", ".tar.gz")
-_ROOTS: Final = ("/usr/share/", "/etc/", "/var/lib/", "~/.", "/home/", "/")
+_ROOTS: Final = ("/usr/share/", "/etc/", "/var/lib/", "~/.", "/opt/", "/")
 _FRAMES: Final = ("{}", "{}", "{}", "({})", "<{}>")
 
 
