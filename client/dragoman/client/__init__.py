@@ -52,6 +52,7 @@ from dragoman.client.options import (
     NotGiven,
     Timeout,
     Tls,
+    TokenIds,
     TranslateOptions,
 )
 from dragoman.client.results import (
@@ -66,7 +67,6 @@ from dragoman.client.results import (
     ServingStatus,
     SourceToken,
     TermResult,
-    TokenIds,
     Translation,
     TranslationScore,
 )

@@ -6,94 +6,22 @@ The clients only carry calls out, each on its own gRPC stack.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from dataclasses import replace
+from typing import Any
 
-import grpc
 from google.protobuf.message import Message
-from grpc_health.v1 import health_pb2_grpc
 
 from dragoman.client import _requests, _responses
+from dragoman.client._call import Call, Result, Stubs
 from dragoman.client._retry import Attempts
 from dragoman.client._settings import Settings, check_timeout, pairs_of
-from dragoman.client._status import exception_of
-from dragoman.client._tls_names import explain, is_mismatch
 from dragoman.client._values import listed
-from dragoman.client.errors import ClientClosedError, DragomanError, ProtocolError
+from dragoman.client.errors import ProtocolError
 from dragoman.client.models import Model
-from dragoman.client.options import NOT_GIVEN, Metadata, NotGiven, Timeout
-from dragoman.client.results import (
-    NextToken,
-    ServingStatus,
-    TokenIds,
-    Translation,
-    TranslationScore,
-)
-from dragoman.v1 import model_pb2_grpc, translation_pb2_grpc
+from dragoman.client.options import NOT_GIVEN, Metadata, NotGiven, Timeout, TokenIds
+from dragoman.client.results import NextToken, ServingStatus, Translation, TranslationScore
 from dragoman.v1.model_pb2 import ListModelsResponse
 from dragoman.v1.translation_pb2 import StreamTranslateTextResponse
-
-Result = TypeVar("Result")
-
-
-class Stubs:
-    """The services' stubs on one channel, of either gRPC stack."""
-
-    __slots__ = ("health", "model", "translation")
-
-    def __init__(self, channel: Any) -> None:  # noqa: ANN401 - either stack's channel
-        self.translation: Any = translation_pb2_grpc.TranslationServiceStub(channel)
-        self.model: Any = model_pb2_grpc.ModelServiceStub(channel)
-        self.health: Any = health_pb2_grpc.HealthStub(channel)
-
-
-@dataclass(frozen=True, slots=True)
-class Call(Generic[Result]):
-    """One call, ready to be carried out.
-
-    Attributes:
-        method: picks the method among the stubs.
-        request: what is sent.
-        parse: makes the result of the response.
-        attempts: the time and the attempts that it has; they count from now.
-        metadata: what is sent beside the request.
-        settings: the client's.
-    """
-
-    method: Callable[[Stubs], Any]
-    request: Message
-    parse: Callable[[Any], Result]
-    attempts: Attempts
-    metadata: tuple[tuple[str, str | bytes], ...]
-    settings: Settings
-
-    def start(self, stubs: Stubs) -> Any:  # noqa: ANN401 - either stack's call
-        """Start an attempt on a channel; the blocking stack also ends a unary call here.
-
-        Raises:
-            ClientClosedError: the channel is closed.
-            grpc.RpcError: the call failed.
-        """
-        try:
-            return self.method(stubs)(
-                self.request, timeout=self.attempts.remaining(), metadata=self.metadata
-            )
-        except ValueError as error:
-            if "closed" not in str(error):
-                raise
-            raise ClientClosedError("the channel is closed") from error
-
-    def failure(self, error: grpc.RpcError) -> DragomanError:
-        """The exception for an attempt that failed."""
-        return exception_of(error, self.settings.address, self.attempts.timeout)
-
-    def can_explain(self, failure: DragomanError) -> bool:
-        """Whether `explain` may find out more."""
-        return is_mismatch(failure, self.settings)
-
-    def explain(self, failure: DragomanError) -> DragomanError:
-        """The same failure, telling more where it can be found out; then it connects and blocks."""
-        return explain(failure, self.settings, self.attempts.remaining())
 
 
 class Calls:
@@ -111,15 +39,16 @@ class Calls:
         timeout: Timeout = NOT_GIVEN,
         metadata: Metadata | None = None,
         **options: object,
-    ) -> Call[list[Translation]]:
-        """Translate texts; a single one counts as a list of one."""
+    ) -> Call[Translation | list[Translation]]:
+        """Translate one text, or a list of them."""
         texts = listed(text, "text", str)
         return self._call(
             lambda stubs: stubs.translation.TranslateText,
             _requests.translate(texts, **self._model | options),
-            lambda response: _responses.translations(response, len(texts)),
+            lambda response: _like(text, _responses.translations(response, len(texts))),
             timeout,
             metadata,
+            known=None if texts else [],
         )
 
     def stream(
@@ -147,15 +76,16 @@ class Calls:
         timeout: Timeout = NOT_GIVEN,
         metadata: Metadata | None = None,
         **options: object,
-    ) -> Call[list[NextToken]]:
-        """Predict after prefixes of one source; a single one counts as a list of one."""
+    ) -> Call[NextToken | list[NextToken]]:
+        """Predict after one prefix of a source, or after a list of them."""
         prefixes = listed(prefix, "prefix", str, TokenIds)
         return self._call(
             lambda stubs: stubs.translation.PredictNextToken,
             _requests.next_token(text, prefixes, **self._model | options),
-            lambda response: _responses.next_tokens(response, len(prefixes)),
+            lambda response: _like(prefix, _responses.next_tokens(response, len(prefixes))),
             timeout,
             metadata,
+            known=None if prefixes else [],
         )
 
     def score(
@@ -166,15 +96,16 @@ class Calls:
         timeout: Timeout = NOT_GIVEN,
         metadata: Metadata | None = None,
         **options: object,
-    ) -> Call[list[TranslationScore]]:
-        """Score translations of one source; a single one counts as a list of one."""
+    ) -> Call[TranslationScore | list[TranslationScore]]:
+        """Score one translation of a source, or a list of them."""
         given = listed(translation, "translation", str, TokenIds)
         return self._call(
             lambda stubs: stubs.translation.ScoreTranslation,
             _requests.score(text, given, **self._model | options),
-            lambda response: _responses.scores(response, len(given)),
+            lambda response: _like(translation, _responses.scores(response, len(given))),
             timeout,
             metadata,
+            known=None if given else [],
         )
 
     def get_model(
@@ -234,6 +165,7 @@ class Calls:
         parse: Callable[[Any], Result],
         timeout: Timeout,
         metadata: Metadata | None,
+        known: Result | None = None,
     ) -> Call[Result]:
         limit = self.settings.timeout if isinstance(timeout, NotGiven) else timeout
         check_timeout(limit)
@@ -244,6 +176,7 @@ class Calls:
             Attempts(limit, self.settings.max_attempts),
             pairs_of(self.settings.metadata) + pairs_of(metadata or {}),
             self.settings,
+            known,
         )
 
 
@@ -270,3 +203,8 @@ class ModelPages:
             raise ProtocolError("the server sent the same page of models twice")
         self._token = response.next_page_token
         return bool(self._token)
+
+
+def _like(given: object, results: list[Result]) -> Result | list[Result]:
+    """All results where a list was given, the only one where a single thing was."""
+    return results if isinstance(given, list | tuple) else results[0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 
-from dragoman.client._calls import Call
+from dragoman.client._call import Call
 from dragoman.client.errors import DragomanError
 
 

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import grpc
 import grpc.aio
 
-from dragoman.client._calls import Stubs
+from dragoman.client._call import Stubs
 from dragoman.client._forks import forks
 from dragoman.client._settings import Settings
 from dragoman.client.errors import ClientClosedError

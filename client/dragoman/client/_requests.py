@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from grpc_health.v1 import health_pb2
 
 from dragoman.client._decoding import decoding_options
 from dragoman.client._values import boolean, checked_text, int32, int32s
-from dragoman.client.results import TokenIds
+from dragoman.client.options import TokenIds
 from dragoman.v1 import model_pb2, translation_pb2
 
 
@@ -63,7 +64,7 @@ def next_token(
     target_language_code: object = "",
 ) -> translation_pb2.PredictNextTokenRequest:
     """The request of one prediction after one or several prefixes."""
-    request = translation_pb2.PredictNextTokenRequest(
+    return translation_pb2.PredictNextTokenRequest(
         model=checked_text(model, "model"),
         target_prefixes=[
             _prefix(prefix, f"target_prefixes[{index}]") for index, prefix in enumerate(prefixes)
@@ -72,9 +73,8 @@ def next_token(
         queried_token_ids=int32s(queried, "queried_token_ids"),
         source_language_code=checked_text(source_language_code, "source_language_code"),
         target_language_code=checked_text(target_language_code, "target_language_code"),
+        **_source(source),
     )
-    _set_source(request, source)
-    return request
 
 
 def score(
@@ -87,18 +87,17 @@ def score(
     target_language_code: object = "",
 ) -> translation_pb2.ScoreTranslationRequest:
     """The request for the scores of one or several translations."""
-    request = translation_pb2.ScoreTranslationRequest(
+    return translation_pb2.ScoreTranslationRequest(
         model=checked_text(model, "model"),
         translations=[
-            _given(translation, f"translations[{index}]")
+            translation_pb2.GivenTranslation(**_text_or_ids(translation, f"translations[{index}]"))
             for index, translation in enumerate(translations)
         ],
         include_alignment=boolean(include_alignment, "include_alignment"),
         source_language_code=checked_text(source_language_code, "source_language_code"),
         target_language_code=checked_text(target_language_code, "target_language_code"),
+        **_source(source),
     )
-    _set_source(request, source)
-    return request
 
 
 def get_model(name: object) -> model_pb2.GetModelRequest:
@@ -116,24 +115,11 @@ def health(service: object) -> health_pb2.HealthCheckRequest:
     return health_pb2.HealthCheckRequest(service=checked_text(service, "service"))
 
 
-def _set_source(
-    request: translation_pb2.PredictNextTokenRequest | translation_pb2.ScoreTranslationRequest,
-    source: object,
-) -> None:
+def _source(source: object) -> dict[str, Any]:
     if isinstance(source, TokenIds):
-        request.token_ids.ids.extend(int32s(source.ids, "token_ids.ids"))
-        request.token_ids.SetInParent()
-    else:
-        request.text = checked_text(source, "text")
-
-
-def _given(translation: object, field: str) -> translation_pb2.GivenTranslation:
-    if isinstance(translation, TokenIds):
-        ids = int32s(translation.ids, f"{field}.token_ids.ids")
-        return translation_pb2.GivenTranslation(token_ids=translation_pb2.TokenIds(ids=ids))
-    if not isinstance(translation, str):
-        raise TypeError(f"{field} must be a str or TokenIds, not {type(translation).__name__}")
-    return translation_pb2.GivenTranslation(text=checked_text(translation, f"{field}.text"))
+        ids = int32s(source.ids, "token_ids.ids")
+        return {"token_ids": translation_pb2.TokenIds(ids=ids)}
+    return {"text": checked_text(source, "text")}
 
 
 def _optional_prefix(prefix: object) -> translation_pb2.TargetPrefix | None:
@@ -141,9 +127,14 @@ def _optional_prefix(prefix: object) -> translation_pb2.TargetPrefix | None:
 
 
 def _prefix(prefix: object, field: str) -> translation_pb2.TargetPrefix:
-    if isinstance(prefix, TokenIds):
-        ids = int32s(prefix.ids, f"{field}.token_ids.ids")
-        return translation_pb2.TargetPrefix(token_ids=translation_pb2.TokenIds(ids=ids))
-    if not isinstance(prefix, str):
-        raise TypeError(f"{field} must be a str or TokenIds, not {type(prefix).__name__}")
-    return translation_pb2.TargetPrefix(text=checked_text(prefix, f"{field}.text"))
+    return translation_pb2.TargetPrefix(**_text_or_ids(prefix, field))
+
+
+def _text_or_ids(value: object, field: str) -> dict[str, Any]:
+    """The part of a message that holds a text or its tokens."""
+    if isinstance(value, TokenIds):
+        ids = int32s(value.ids, f"{field}.token_ids.ids")
+        return {"token_ids": translation_pb2.TokenIds(ids=ids)}
+    if not isinstance(value, str):
+        raise TypeError(f"{field} must be a str or TokenIds, not {type(value).__name__}")
+    return {"text": checked_text(value, f"{field}.text")}

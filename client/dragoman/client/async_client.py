@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import warnings
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self, TypeVar, Unpack, overload
+from typing import Unpack, overload
 
-import grpc
-import grpc.aio
-
-from dragoman.client._base import BaseClient
-from dragoman.client._calls import Call
-from dragoman.client._cancelling import explained, is_task_cancelled
-from dragoman.client._channels import LoopChannels
-from dragoman.client._settings import Settings
+from dragoman.client._awaiting import AwaitingClient
 from dragoman.client.async_stream import AsyncTranslationStream
-from dragoman.client.errors import CancelledError, ClientClosedError
 from dragoman.client.models import Model
-from dragoman.client.options import CallOptions, ModelOptions, TranslateOptions
-from dragoman.client.results import (
-    NextToken,
-    ServingStatus,
-    TokenIds,
-    Translation,
-    TranslationScore,
-)
+from dragoman.client.options import CallOptions, ModelOptions, TokenIds, TranslateOptions
+from dragoman.client.results import NextToken, ServingStatus, Translation, TranslationScore
 from dragoman.v1.limits import DEFAULT_TOP_K
 
-Result = TypeVar("Result")
 
-
-class AsyncClient(BaseClient[grpc.aio.Channel]):
+class AsyncClient(AwaitingClient):
     """A connection to a Dragoman server for asyncio: `Client`, with methods to await.
 
     It takes the same arguments and retries alike. It may be made before the event loop runs; it
@@ -50,9 +31,6 @@ class AsyncClient(BaseClient[grpc.aio.Channel]):
         **others: see `Client`.
     """
 
-    def _connect(self, settings: Settings, channel: grpc.aio.Channel | None) -> None:
-        self._channels = LoopChannels(settings, channel)
-
     @overload
     async def translate(self, text: str, **options: Unpack[TranslateOptions]) -> Translation: ...
 
@@ -65,11 +43,7 @@ class AsyncClient(BaseClient[grpc.aio.Channel]):
         self, text: str | Sequence[str], **options: Unpack[TranslateOptions]
     ) -> Translation | list[Translation]:
         """Translate one text, or a list of texts in one call: `Client.translate`, awaited."""
-        call = self._calls.translate(text, **options)
-        if not isinstance(text, str) and not text:
-            return []
-        translations = await self._run(call)
-        return translations[0] if isinstance(text, str) else translations
+        return await self._run(self._calls.translate(text, **options))
 
     def stream(self, text: str, **options: Unpack[TranslateOptions]) -> AsyncTranslationStream:
         """Translate one text in pieces, to be read by ``async for``: see `Client.stream`."""
@@ -108,10 +82,7 @@ class AsyncClient(BaseClient[grpc.aio.Channel]):
     ) -> NextToken | list[NextToken]:
         """Predict the next token of a translation: `Client.next_token`, awaited."""
         call = self._calls.next_token(text, prefix, top_k=top_k, queried=queried, **options)
-        if not isinstance(prefix, str | TokenIds) and not prefix:
-            return []
-        predictions = await self._run(call)
-        return predictions[0] if isinstance(prefix, str | TokenIds) else predictions
+        return await self._run(call)
 
     @overload
     async def score(
@@ -143,10 +114,7 @@ class AsyncClient(BaseClient[grpc.aio.Channel]):
     ) -> TranslationScore | list[TranslationScore]:
         """Tell how probable translations are: `Client.score`, awaited."""
         call = self._calls.score(text, translation, include_alignment=include_alignment, **options)
-        if not isinstance(translation, str | TokenIds) and not translation:
-            return []
-        scores = await self._run(call)
-        return scores[0] if isinstance(translation, str | TokenIds) else scores
+        return await self._run(call)
 
     async def models(self, **options: Unpack[CallOptions]) -> list[Model]:
         """List the models of the server: `Client.models`, awaited."""
@@ -162,40 +130,3 @@ class AsyncClient(BaseClient[grpc.aio.Channel]):
     async def health(self, service: str = "", **options: Unpack[CallOptions]) -> ServingStatus:
         """Ask whether the server answers calls: `Client.health`, awaited."""
         return await self._run(self._calls.health(service, **options))
-
-    async def close(self) -> None:
-        """Close the connection; calls under way fail with `CancelledError`. May be repeated."""
-        await self._channels.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
-
-    def __del__(self) -> None:
-        channels = getattr(self, "_channels", None)
-        if channels is not None and channels.is_open():
-            warnings.warn(f"unclosed {self!r}", ResourceWarning, stacklevel=2, source=self)
-
-    async def _run(self, call: Call[Result]) -> Result:
-        while True:
-            try:
-                return call.parse(await call.start(self._channels.stubs()))
-            except asyncio.CancelledError as error:
-                if is_task_cancelled():
-                    raise
-                raise CancelledError("the call was cancelled") from error
-            except grpc.aio.UsageError as error:
-                raise ClientClosedError("the channel is closed") from error
-            except grpc.RpcError as error:
-                failure = await explained(call, error)
-                pause = call.attempts.pause_after(failure)
-                if pause is None:
-                    raise failure from error
-            await asyncio.sleep(pause)

@@ -7,21 +7,21 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import grpc
 import grpc.aio
 
-from dragoman.client._assembly import Assembly
-from dragoman.client._calls import Call, Stubs
+from dragoman.client._base_stream import BaseStream
+from dragoman.client._call import Call, Stubs
 from dragoman.client._cancelling import explained, is_task_cancelled
 from dragoman.client._forks import forks
-from dragoman.client.errors import CancelledError, ClientClosedError, DragomanError
-from dragoman.client.results import Chunk, Translation
+from dragoman.client.errors import CancelledError, ClientClosedError
+from dragoman.client.results import Chunk
 from dragoman.v1.translation_pb2 import StreamTranslateTextResponse
 
 
-class AsyncTranslationStream(AsyncIterator[Chunk]):
+class AsyncTranslationStream(BaseStream, AsyncIterator[Chunk]):
     """The pieces of one translation, in order; `AsyncClient.stream` makes it.
 
     >>> async with client.stream("Good morning.") as stream:
@@ -34,28 +34,8 @@ class AsyncTranslationStream(AsyncIterator[Chunk]):
     """
 
     def __init__(self, call: Call[StreamTranslateTextResponse], stubs: Callable[[], Stubs]) -> None:
-        self._call = call
-        self._stubs = stubs
-        self._assembly = Assembly()
-        self._reading: Any = None
+        super().__init__(call, stubs)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._pid = os.getpid()
-        self._ended = False
-        self._cancelled = False
-
-    @property
-    def text(self) -> str:
-        """The text so far."""
-        return self._assembly.text
-
-    @property
-    def result(self) -> Translation:
-        """The whole translation, once the last chunk has been read.
-
-        Raises:
-            StreamNotEndedError: the stream has not ended yet, or it failed.
-        """
-        return self._assembly.result
 
     def __aiter__(self) -> Self:
         return self
@@ -69,7 +49,7 @@ class AsyncTranslationStream(AsyncIterator[Chunk]):
         while not self._ended:
             message = await self._read()
             if message is None:
-                self._ended = True
+                self._end()
                 self._assembly.end()
             elif chunk := self._assembly.add(message):
                 return chunk
@@ -99,26 +79,14 @@ class AsyncTranslationStream(AsyncIterator[Chunk]):
             except grpc.aio.UsageError as error:
                 self._fail(ClientClosedError("the channel is closed"), error)
             except grpc.RpcError as error:
-                await asyncio.sleep(await self._pause_after(error))
+                failure = await explained(self._call, error)
+                await asyncio.sleep(self._pause_after(failure, error))
             else:
                 return None if message is grpc.aio.EOF else message
 
     def _start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._pid = os.getpid()
-        self._reading = self._call.start(self._stubs())
-
-    async def _pause_after(self, error: grpc.RpcError) -> float:
-        failure = await explained(self._call, error)
-        pause = None if self._assembly.started else self._call.attempts.pause_after(failure)
-        if pause is None:
-            self._fail(failure, error)
-        self._reading = None
-        return pause
-
-    def _fail(self, failure: DragomanError, cause: BaseException | None = None) -> NoReturn:
-        self._ended = True
-        raise self._assembly.marked(failure) from cause
+        super()._start()
 
     async def __aenter__(self) -> Self:
         return self

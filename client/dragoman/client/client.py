@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self, TypeVar, Unpack, overload
+from typing import Unpack, overload
 
-import grpc
-
-from dragoman.client._base import BaseClient
-from dragoman.client._calls import Call
-from dragoman.client._channels import ProcessChannels
-from dragoman.client._forks import forks
-from dragoman.client._settings import Settings
+from dragoman.client._blocking import BlockingClient
 from dragoman.client.models import Model
-from dragoman.client.options import CallOptions, ModelOptions, TranslateOptions
-from dragoman.client.results import (
-    NextToken,
-    ServingStatus,
-    TokenIds,
-    Translation,
-    TranslationScore,
-)
+from dragoman.client.options import CallOptions, ModelOptions, TokenIds, TranslateOptions
+from dragoman.client.results import NextToken, ServingStatus, Translation, TranslationScore
 from dragoman.client.stream import TranslationStream
 from dragoman.v1.limits import DEFAULT_TOP_K
 
-Result = TypeVar("Result")
 
-
-class Client(BaseClient[grpc.Channel]):
+class Client(BlockingClient):
     """A connection to a Dragoman server; safe to share between threads.
 
     It connects at the first call, and anew in a forked child. Use it in a ``with`` statement or
@@ -72,9 +55,6 @@ class Client(BaseClient[grpc.Channel]):
     child raise `ForkError`.
     """
 
-    def _connect(self, settings: Settings, channel: grpc.Channel | None) -> None:
-        self._channels = ProcessChannels(settings, channel)
-
     @overload
     def translate(self, text: str, **options: Unpack[TranslateOptions]) -> Translation: ...
 
@@ -103,11 +83,7 @@ class Client(BaseClient[grpc.Channel]):
             TypeError: a value is of a wrong type.
             DragomanError: the call failed; `dragoman.client.errors` lists how.
         """
-        call = self._calls.translate(text, **options)
-        if not isinstance(text, str) and not text:
-            return []
-        translations = self._run(call)
-        return translations[0] if isinstance(text, str) else translations
+        return self._run(self._calls.translate(text, **options))
 
     def stream(self, text: str, **options: Unpack[TranslateOptions]) -> TranslationStream:
         """Translate one text and get the translation in pieces while it is being made.
@@ -181,10 +157,7 @@ class Client(BaseClient[grpc.Channel]):
             InvalidArgumentError, TypeError, DragomanError: as for `translate`.
         """
         call = self._calls.next_token(text, prefix, top_k=top_k, queried=queried, **options)
-        if not isinstance(prefix, str | TokenIds) and not prefix:
-            return []
-        predictions = self._run(call)
-        return predictions[0] if isinstance(prefix, str | TokenIds) else predictions
+        return self._run(call)
 
     @overload
     def score(
@@ -231,10 +204,7 @@ class Client(BaseClient[grpc.Channel]):
             InvalidArgumentError, TypeError, DragomanError: as for `translate`.
         """
         call = self._calls.score(text, translation, include_alignment=include_alignment, **options)
-        if not isinstance(translation, str | TokenIds) and not translation:
-            return []
-        scores = self._run(call)
-        return scores[0] if isinstance(translation, str | TokenIds) else scores
+        return self._run(call)
 
     def models(self, **options: Unpack[CallOptions]) -> list[Model]:
         """List the models of the server, its default model first.
@@ -276,38 +246,3 @@ class Client(BaseClient[grpc.Channel]):
             DragomanError: the call failed.
         """
         return self._run(self._calls.health(service, **options))
-
-    def close(self) -> None:
-        """Close the connection; calls under way fail with `CancelledError`. May be repeated."""
-        self._channels.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        channels = getattr(self, "_channels", None)
-        if channels is None:
-            return
-        if channels.is_open():
-            warnings.warn(f"unclosed {self!r}", ResourceWarning, stacklevel=2, source=self)
-        channels.close()
-
-    def _run(self, call: Call[Result]) -> Result:
-        while True:
-            try:
-                with forks.call_under_way():
-                    return call.parse(call.start(self._channels.stubs()))
-            except grpc.RpcError as error:
-                failure = call.explain(call.failure(error))
-                pause = call.attempts.pause_after(failure)
-                if pause is None:
-                    raise failure from error
-            time.sleep(pause)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final, TypedDict
 
 from dragoman.client.decoding import Sampling, Term
-from dragoman.client.results import TokenIds
 
 DEFAULT_ADDRESS: Final = "127.0.0.1:50051"
 """Where a server listens unless it is told otherwise."""
@@ -22,7 +21,6 @@ DEFAULT_MAX_ATTEMPTS: Final = 5
 
 DEFAULT_KEEPALIVE_SECONDS: Final = 30.0
 """How long a connection in use may be silent before it is probed."""
-
 
 DEFAULT_KEEPALIVE_TIMEOUT_SECONDS: Final = 10.0
 """How long a probe may stay unanswered before the connection counts as lost."""
@@ -64,6 +62,17 @@ class Tls:
     certificate_chain: bytes | str | Path | None = None
     private_key: bytes | str | Path | None = None
     server_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIds:
+    """A text as tokens of the model's vocabulary: a prefix, or what `next_token` and `score` read.
+
+    Attributes:
+        ids: the tokens, each 0 or more.
+    """
+
+    ids: tuple[int, ...]
 
 
 class CallOptions(TypedDict, total=False):

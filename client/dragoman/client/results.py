@@ -38,17 +38,6 @@ class ServingStatus(StrEnum):
     """The server does not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenIds:
-    """A text as tokens of the model's vocabulary, accepted wherever a prefix or source is.
-
-    Attributes:
-        ids: the tokens, each 0 or more.
-    """
-
-    ids: tuple[int, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputToken:
     """A token of a translation.

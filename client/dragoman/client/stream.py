@@ -7,19 +7,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Self
 
 import grpc
 
-from dragoman.client._assembly import Assembly
-from dragoman.client._calls import Call, Stubs
+from dragoman.client._base_stream import BaseStream
+from dragoman.client._call import Call, Stubs
 from dragoman.client._forks import forks
-from dragoman.client.errors import CancelledError, DragomanError
-from dragoman.client.results import Chunk, Translation
+from dragoman.client.errors import CancelledError
+from dragoman.client.results import Chunk
 from dragoman.v1.translation_pb2 import StreamTranslateTextResponse
 
 
-class TranslationStream(Iterator[Chunk]):
+class TranslationStream(BaseStream, Iterator[Chunk]):
     """The pieces of one translation, in order; `Client.stream` makes it.
 
     >>> with client.stream("Good morning.") as stream:
@@ -32,28 +32,8 @@ class TranslationStream(Iterator[Chunk]):
     """
 
     def __init__(self, call: Call[StreamTranslateTextResponse], stubs: Callable[[], Stubs]) -> None:
-        self._call = call
-        self._stubs = stubs
-        self._assembly = Assembly()
-        self._reading: Any = None
-        self._pid = os.getpid()
+        super().__init__(call, stubs)
         self._token = object()
-        self._ended = False
-        self._cancelled = False
-
-    @property
-    def text(self) -> str:
-        """The text so far."""
-        return self._assembly.text
-
-    @property
-    def result(self) -> Translation:
-        """The whole translation, once the last chunk has been read.
-
-        Raises:
-            StreamNotEndedError: the stream has not ended yet, or it failed.
-        """
-        return self._assembly.result
 
     def __iter__(self) -> Self:
         return self
@@ -93,30 +73,18 @@ class TranslationStream(Iterator[Chunk]):
                     self._start()
                 message: StreamTranslateTextResponse | None = next(self._reading, None)
             except grpc.RpcError as error:
-                time.sleep(self._pause_after(error))
+                failure = self._call.explain(self._call.failure(error))
+                time.sleep(self._pause_after(failure, error))
             else:
                 return message
 
     def _start(self) -> None:
-        self._pid = os.getpid()
-        self._reading = self._call.start(self._stubs())
+        super()._start()
         forks.begin(self._token)
 
-    def _pause_after(self, error: grpc.RpcError) -> float:
-        failure = self._call.explain(self._call.failure(error))
-        pause = None if self._assembly.started else self._call.attempts.pause_after(failure)
-        if pause is None:
-            self._fail(failure, error)
-        self._reading = None
-        return pause
-
     def _end(self) -> None:
-        self._ended = True
+        super()._end()
         forks.end(self._token)
-
-    def _fail(self, failure: DragomanError, cause: BaseException | None = None) -> NoReturn:
-        self._end()
-        raise self._assembly.marked(failure) from cause
 
     def __enter__(self) -> Self:
         return self
