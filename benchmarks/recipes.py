@@ -10,30 +10,23 @@ and DIR/recipes.md. A tokenizer that is there already can be put in DIR/tokenize
 
 from __future__ import annotations
 
-import argparse
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.recipes_dev import read_rows
-from benchmarks.recipes_run import Plan, run
-from benchmarks.recipes_table import Result, markdown
+from benchmarks.recipes_plan import Plan, parser
+from benchmarks.recipes_run import run
+from benchmarks.recipes_table import Result, write_table
 from benchmarks.recipes_variants import VARIANTS, chosen
 
 
 def main() -> None:
     """Run what is missing and print the table."""
-    arguments = _parser().parse_args()
-    plan = Plan(
-        recipe=arguments.recipe,
-        train=arguments.train,
-        dev=arguments.dev,
-        tokens=arguments.tokens,
-        output=arguments.output,
-        threads=arguments.threads,
-    )
+    flags = parser(__doc__)
+    flags.add_argument("--variant", action="append", help="only this one; may be repeated")
+    arguments = flags.parse_args()
+    plan = Plan.read(arguments)
     plan.output.mkdir(parents=True, exist_ok=True)
-    rows = read_rows(plan.dev, arguments.dev_rows)
+    rows = read_rows(plan.dev, plan.dev_rows)
     for variant in chosen(arguments.variant):
         path = plan.output / f"{variant.name}.json"
         if not path.exists():
@@ -47,22 +40,7 @@ def publish(output: Path) -> None:
     """Write the table of all finished variants as Markdown and JSON."""
     paths = [output / f"{variant.name}.json" for variant in VARIANTS]
     results = [Result.read(path) for path in paths if path.exists()]
-    content = json.dumps([asdict(result) for result in results], indent=1)
-    (output / "recipes.json").write_text(content + "\n", encoding="utf-8")
-    (output / "recipes.md").write_text(markdown(results), encoding="utf-8")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("recipe", type=Path)
-    parser.add_argument("--train", type=Path, required=True)
-    parser.add_argument("--dev", type=Path, required=True)
-    parser.add_argument("--tokens", type=int, default=1_000_000)
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--dev-rows", type=int, default=500)
-    parser.add_argument("--variant", action="append", help="only this one; may be repeated")
-    return parser
+    write_table(results, output / "recipes.json")
 
 
 if __name__ == "__main__":

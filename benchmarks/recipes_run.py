@@ -8,45 +8,32 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.recipes_dev import dev_loss, dev_outputs, scores
+from benchmarks.recipes_plan import Plan
 from benchmarks.recipes_table import CurvePoint, Result
 from benchmarks.recipes_variants import Variant, run_settings
 from dragoman.training.batches import BatchStream
 from dragoman.training.checkpoint import load_model
 from dragoman.training.corpus import Pair
 from dragoman.training.packed import PackedCorpus, pack
-from dragoman.training.recipe import Recipe, load_recipe
+from dragoman.training.recipe import Recipe
 from dragoman.training.tokenizer import train_tokenizer
 
 _TRAIN = "import typer; from dragoman.training.cli import train; typer.run(train)"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What all variants share: the base recipe, its data, and how much of it each one sees."""
+class Spent:
+    """Seconds that a process and its children took, of processors and by the clock."""
 
-    recipe: Path
-    train: Path
-    dev: Path
-    tokens: int
-    output: Path
-    threads: int = 1
-
-    def settings(self, variant: Variant) -> tuple[str, ...]:
-        """Return the variant's settings after those of the data."""
-        data = (f'data.train=["{self.train.resolve()}"]', f'data.dev="{self.dev.resolve()}"')
-        return (*data, *variant.settings)
-
-    def load(self, variant: Variant) -> Recipe:
-        """Return the variant as a recipe."""
-        settings = Variant(variant.name, "", self.settings(variant))
-        return load_recipe(self.recipe, settings.overrides())
+    cpu: float
+    wall: float
 
 
 def run(plan: Plan, variant: Variant, rows: list[Pair]) -> Result:
@@ -56,10 +43,10 @@ def run(plan: Plan, variant: Variant, rows: list[Pair]) -> Result:
     if not spent.exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        cpu, wall = _train(plan, variant, folder)
-        spent.write_text(json.dumps({"cpu": cpu, "wall": wall}) + "\n", encoding="utf-8")
-    seconds = json.loads(spent.read_text(encoding="utf-8"))
-    return _result(variant, folder, rows, seconds["cpu"], seconds["wall"])
+        seconds = _train(plan, variant, folder)
+        spent.write_text(json.dumps(asdict(seconds)) + "\n", encoding="utf-8")
+    seconds = Spent(**json.loads(spent.read_text(encoding="utf-8")))
+    return _evaluate(variant, folder, rows, seconds)
 
 
 def steps_for(corpus: PackedCorpus, recipe: Recipe, tokens: int) -> int:
@@ -85,8 +72,8 @@ def tokenizer_for(plan: Plan, recipe: Recipe) -> Path:
     return path
 
 
-def _train(plan: Plan, variant: Variant, folder: Path) -> tuple[float, float]:
-    """Return (processor seconds, wall seconds) of the whole training process."""
+def _train(plan: Plan, variant: Variant, folder: Path) -> Spent:
+    """Return what the whole training process took."""
     recipe = plan.load(variant)
     tokenizer = tokenizer_for(plan, recipe)
     corpus = pack(recipe.data, tokenizer, plan.output / "packed")
@@ -101,8 +88,8 @@ def _train(plan: Plan, variant: Variant, folder: Path) -> tuple[float, float]:
     return timed(command, plan.threads, folder / "train.log")
 
 
-def timed(command: list[str], threads: int, log_path: Path) -> tuple[float, float]:
-    """Run a command; return the (processor seconds, wall seconds) of it and its children.
+def timed(command: list[str], threads: int, log_path: Path) -> Spent:
+    """Run a command; return what it and its children took.
 
     Raises:
         RuntimeError: It ended with an error.
@@ -115,30 +102,43 @@ def timed(command: list[str], threads: int, log_path: Path) -> tuple[float, floa
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise RuntimeError(f"{command[0]} ended with {process.returncode}; see {log_path}")
-    return usage.ru_utime + usage.ru_stime, time.monotonic() - started
+    return Spent(usage.ru_utime + usage.ru_stime, time.monotonic() - started)
 
 
-def _result(variant: Variant, folder: Path, rows: list[Pair], cpu: float, wall: float) -> Result:
-    checkpoints = sorted(path for path in folder.glob("step-*") if path.is_dir())
-    curve = [_point(path, rows) for path in checkpoints]
-    model, _, _ = load_model(checkpoints[-1])
-    bleu, chrf = scores(dev_outputs(checkpoints[-1], rows), rows)
+def finished(
+    variant: Variant,
+    parameters: int,
+    curve: list[CurvePoint],
+    outputs: list[str],
+    rows: list[Pair],
+    spent: Spent,
+) -> Result:
+    """Return the figures of a run, those of its last checkpoint, whose outputs these are."""
+    bleu, chrf = scores(outputs, rows)
     return Result(
         name=variant.name,
         question=variant.question,
         settings=list(variant.settings),
-        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        parameters=parameters,
         updates=curve[-1].updates,
         target_tokens=curve[-1].target_tokens,
         loss_per_token=curve[-1].loss_per_token,
         loss_per_character=curve[-1].loss_per_character,
         bleu=bleu,
         chrf=chrf,
-        processor_seconds=cpu,
-        wall_seconds=wall,
+        processor_seconds=spent.cpu,
+        wall_seconds=spent.wall,
         dev_rows=len(rows),
         curve=curve,
     )
+
+
+def _evaluate(variant: Variant, folder: Path, rows: list[Pair], spent: Spent) -> Result:
+    checkpoints = sorted(path for path in folder.glob("step-*") if path.is_dir())
+    curve = [_point(path, rows) for path in checkpoints]
+    model, _, _ = load_model(checkpoints[-1])
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    return finished(variant, parameters, curve, dev_outputs(checkpoints[-1], rows), rows, spent)
 
 
 def _point(checkpoint: Path, rows: list[Pair]) -> CurvePoint:

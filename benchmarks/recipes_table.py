@@ -70,6 +70,13 @@ class Result:
         return cls(curve=curve, **values)
 
 
+def write_table(results: list[Result], path: Path) -> None:
+    """Write results as JSON, and beside it as Markdown."""
+    content = json.dumps([asdict(result) for result in results], indent=1)
+    path.write_text(content + "\n", encoding="utf-8")
+    path.with_suffix(".md").write_text(markdown(results), encoding="utf-8")
+
+
 def markdown(results: list[Result]) -> str:
     """Return the table of all results, the best figure of a column in bold, and the curves."""
     rows = [_cells(result, results) for result in results]

@@ -10,15 +10,13 @@ process, translates the same dev rows greedily, and prints both sides as one tab
 
 from __future__ import annotations
 
-import argparse
-import json
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.recipes_dev import by_length, read_rows
-from benchmarks.recipes_run import Plan, timed, tokenizer_for
-from benchmarks.recipes_table import Result, markdown
+from benchmarks.recipes_plan import Plan, parser
+from benchmarks.recipes_run import timed, tokenizer_for
+from benchmarks.recipes_table import Result, markdown, write_table
 from benchmarks.recipes_variants import Variant
 from benchmarks.toolkit_config import training_config, write_config
 from benchmarks.toolkit_data import write_dev, write_train, write_vocabulary
@@ -29,37 +27,31 @@ from dragoman.transformer import TransformerConfig
 
 def main() -> None:
     """Set up, train, evaluate what is missing; print the table."""
-    arguments = _parser().parse_args()
-    plan = Plan(
-        recipe=arguments.recipe,
-        train=arguments.train,
-        dev=arguments.dev,
-        tokens=arguments.tokens,
-        output=arguments.output.resolve(),
-        threads=arguments.threads,
-    )
+    flags = parser(__doc__)
+    flags.add_argument("--venv", type=Path, required=True)
+    flags.add_argument("--ours", type=Path, action="append", default=[])
+    flags.add_argument("--fp32", action="store_true", help="for processors without bf16")
+    arguments = flags.parse_args()
+    plan = Plan.read(arguments)
     path = plan.output / "toolkit.json"
     if not path.exists():
-        measure(plan, arguments.venv.resolve(), arguments.dev_rows, not arguments.fp32).write(path)
+        measure(plan, arguments.venv.resolve(), not arguments.fp32).write(path)
     results = [*map(Result.read, arguments.ours), Result.read(path)]
-    content = json.dumps([asdict(result) for result in results], indent=1)
-    (plan.output / "toolkits.json").write_text(content + "\n", encoding="utf-8")
-    (plan.output / "toolkits.md").write_text(markdown(results), encoding="utf-8")
+    write_table(results, plan.output / "toolkits.json")
     print(markdown(results))
 
 
-def measure(plan: Plan, venv: Path, dev_rows: int, bf16: bool) -> Result:
+def measure(plan: Plan, venv: Path, bf16: bool) -> Result:
     """Train the toolkit once and return its figures."""
     folder = plan.output / "toolkit"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    rows = by_length(read_rows(plan.dev, dev_rows))
+    rows = by_length(read_rows(plan.dev, plan.dev_rows))
     prepare(plan, folder, bf16)
     write_dev(rows, folder)
     install(venv)
     command = [str(venv / "bin" / "eole"), "train", "-config", str(folder / "eole.json")]
-    cpu, wall = timed(command, plan.threads, folder / "train.log")
-    return evaluate(folder, venv, rows, cpu, wall)
+    return evaluate(folder, venv, rows, timed(command, plan.threads, folder / "train.log"))
 
 
 def prepare(plan: Plan, folder: Path, bf16: bool) -> None:
@@ -75,21 +67,6 @@ def prepare(plan: Plan, folder: Path, bf16: bool) -> None:
     drawn = write_train(corpus, recipe, tokenizer, plan.tokens, folder)
     settings = training_config(recipe, model, folder, drawn.updates, bf16)
     write_config(settings, folder / "eole.json")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("recipe", type=Path)
-    parser.add_argument("--train", type=Path, required=True)
-    parser.add_argument("--dev", type=Path, required=True)
-    parser.add_argument("--tokens", type=int, default=2_000_000)
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--venv", type=Path, required=True)
-    parser.add_argument("--ours", type=Path, action="append", default=[])
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--dev-rows", type=int, default=500)
-    parser.add_argument("--fp32", action="store_true", help="for processors without bf16")
-    return parser
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from pathlib import Path
 import sentencepiece
 from safetensors.numpy import load_file
 
-from benchmarks.recipes_dev import scores
-from benchmarks.recipes_run import timed
+from benchmarks.recipes_run import Spent, finished, timed
 from benchmarks.recipes_table import CurvePoint, Result
+from benchmarks.recipes_variants import Variant
 from benchmarks.toolkit_config import PACKAGE, REQUIREMENTS, VERSION
 from dragoman.training.corpus import Pair
 
@@ -58,30 +58,17 @@ def read_nats(text: str) -> float:
     return -float(match["score"]) * int(match["sentences"])
 
 
-def evaluate(folder: Path, venv: Path, rows: list[Pair], cpu: float, wall: float) -> Result:
+def evaluate(folder: Path, venv: Path, rows: list[Pair], spent: Spent) -> Result:
     """Translate and score the dev rows with each checkpoint and return all figures."""
     steps = read_log((folder / "train.log").read_text(encoding="utf-8"))
     numbers = sorted(int(path.name[5:]) for path in (folder / "model").glob("step_*"))
     curve = [_point(folder, venv, rows, number, steps[number]) for number in numbers]
     outputs = (folder / f"dev.{numbers[-1]}.txt").read_text(encoding="utf-8").splitlines()
-    bleu, chrf = scores(outputs, rows)
-    settings = json.loads((folder / "eole.json").read_text(encoding="utf-8"))["training"]
-    return Result(
-        name=f"{PACKAGE} {VERSION}",
-        question="another toolkit, its Adam",
-        settings=[f"{key}={value}" for key, value in settings.items() if key != "model_path"],
-        parameters=_parameters(folder / "model" / f"step_{numbers[-1]}"),
-        updates=curve[-1].updates,
-        target_tokens=curve[-1].target_tokens,
-        loss_per_token=curve[-1].loss_per_token,
-        loss_per_character=curve[-1].loss_per_character,
-        bleu=bleu,
-        chrf=chrf,
-        processor_seconds=cpu,
-        wall_seconds=wall,
-        dev_rows=len(rows),
-        curve=curve,
-    )
+    values = json.loads((folder / "eole.json").read_text(encoding="utf-8"))["training"]
+    settings = tuple(f"{key}={value}" for key, value in values.items() if key != "model_path")
+    toolkit = Variant(f"{PACKAGE} {VERSION}", "another toolkit, its Adam", settings)
+    parameters = _parameters(folder / "model" / f"step_{numbers[-1]}")
+    return finished(toolkit, parameters, curve, outputs, rows, spent)
 
 
 def _point(folder: Path, venv: Path, rows: list[Pair], number: int, seen: LogStep) -> CurvePoint:

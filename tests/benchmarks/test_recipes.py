@@ -12,7 +12,8 @@ import pytest
 
 from benchmarks.recipes import publish
 from benchmarks.recipes_dev import by_length, dev_loss, dev_outputs, read_rows, scores
-from benchmarks.recipes_run import Plan, steps_for, timed
+from benchmarks.recipes_plan import Plan, parser
+from benchmarks.recipes_run import Spent, finished, steps_for, timed
 from benchmarks.recipes_table import CurvePoint, Result, markdown
 from benchmarks.recipes_variants import VARIANTS, Variant, chosen, run_settings
 from dragoman.training.batches import BatchStream
@@ -97,7 +98,9 @@ def test_as_many_updates_as_see_the_tokens(tokens: int) -> None:
 
 def test_the_data_come_from_the_command_line(tmp_path: Path) -> None:
     train, dev = tmp_path / "train.tsv", tmp_path / "dev.tsv"
-    plan = Plan(RECIPE, train, dev, 1_000, tmp_path)
+    flags = [str(RECIPE), "--train", str(train), "--dev", str(dev), "--output", str(tmp_path)]
+    plan = Plan.read(parser("").parse_args(flags))
+    assert plan == Plan(RECIPE, train, dev, 1_000_000, tmp_path)
     recipe = plan.load(VARIANTS[0])
     assert recipe.data.train == (str(train),)
     assert recipe.data.dev == str(dev)
@@ -105,10 +108,10 @@ def test_the_data_come_from_the_command_line(tmp_path: Path) -> None:
 
 def test_a_process_is_timed_or_its_log_is_named(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    cpu, wall = timed(["sh", "-c", "echo $OMP_NUM_THREADS"], 3, log)
+    spent = timed(["sh", "-c", "echo $OMP_NUM_THREADS"], 3, log)
     assert log.read_text() == "3\n"
-    assert cpu >= 0
-    assert wall > 0
+    assert spent.cpu >= 0
+    assert spent.wall > 0
     with pytest.raises(RuntimeError, match=f"sh ended with 3; see {log}"):
         timed(["sh", "-c", "exit 3"], 1, log)
 
@@ -129,6 +132,16 @@ def test_rows_are_put_in_order_of_length(tiny_run: Path) -> None:
     rows = by_length(read_rows(tiny_run / "dev.tsv", 12))
     sizes = [len(row.source) for row in rows]
     assert sizes == sorted(sizes)
+
+
+def test_the_figures_of_a_run_are_those_of_its_last_checkpoint(tiny_run: Path) -> None:
+    rows = read_rows(tiny_run / "dev.tsv", 5)
+    expected = result("a")
+    variant = Variant("a", "?", ("training.batch_tokens=16",))
+    outputs = [row.target for row in by_length(rows)]
+    found = finished(variant, 7_300_000, expected.curve, outputs, rows, Spent(2.0, 36.0))
+    assert found.chrf == pytest.approx(100)
+    assert found == replace(expected, bleu=found.bleu, chrf=found.chrf)
 
 
 def test_the_table_marks_what_is_best() -> None:
