@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import io
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dragoman.client import AsyncClient, Client
+from dragoman.client import AsyncClient, Client, cli
 from tests.client.backend import Models, Shouting, healthy, served
+from tests.server.harness import Hosted, config, hosted
+
+Run = Callable[..., tuple[int, str, str]]
 
 
 class Stack:
@@ -84,3 +90,29 @@ def address(shouting: Shouting) -> Iterator[str]:
     """A server that translates into capitals and is healthy."""
     with served(shouting, Models([]), healthy()) as where:
         yield where
+
+
+@pytest.fixture(scope="module")
+def server(tiny_bundle: Path) -> Iterator[Hosted]:
+    """The real one, with a tiny model that translates number words."""
+    with hosted(config(tiny_bundle)) as server:
+        yield server
+
+
+@pytest.fixture
+def real(server: Hosted) -> str:
+    """Its address."""
+    return f"127.0.0.1:{server.server.port}"
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in this process; gives its exit code, output and errors."""
+
+    def main(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = cli.main(list(arguments))
+        output, errors = capfd.readouterr()
+        return code, output, errors
+
+    return main

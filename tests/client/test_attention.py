@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from dragoman.client import _attention, cli
 from dragoman.client.results import Alignment, FinishReason, Hypothesis, OutputToken, SourceToken
-from tests.server.harness import Hosted, config, hosted
 
 ENGLISH = "four hundred twenty-one"
 GERMAN = "vierhunderteinundzwanzig"
 PNG = b"\x89PNG\r\n\x1a\n"
-
-
-@pytest.fixture(scope="module")
-def server(tiny_bundle: Path) -> Iterator[Hosted]:
-    with hosted(config(tiny_bundle)) as server:
-        yield server
-
-
-@pytest.fixture
-def real(server: Hosted) -> str:
-    return f"127.0.0.1:{server.server.port}"
 
 
 def test_a_picture_of_a_translation(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +23,9 @@ from tests.client.backend import (
     queue_full,
     served,
 )
+from tests.client.conftest import Run
 from tests.client.test_models import MESSAGE
 
-Run = Callable[..., tuple[int, str, str]]
 DRAGOMAN = Path(sys.executable).parent / "dragoman"
 
 
@@ -38,19 +36,12 @@ def where(shouting: Shouting) -> Any:
 
 
 @pytest.fixture
-def run(where: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process; gives its exit code, output and errors."""
+def run(where: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command against that server."""
     monkeypatch.setenv("DRAGOMAN_ADDRESS", where)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("NO_COLOR", "1")
-
-    def main(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = cli.main(list(arguments))
-        output, errors = capfd.readouterr()
-        return code, output, errors
-
-    return main
+    return run
 
 
 def test_translate_arguments(run: Run, shouting: Shouting) -> None:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dragoman.client import FinishReason, InvalidArgumentError, Sampling, Term, TokenIds, cli
+from dragoman.client import FinishReason, InvalidArgumentError, Sampling, Term, TokenIds
 from dragoman.client import _requests as requests
 from dragoman.v1 import translation_pb2
 from tests.client.backend import Shouting
-from tests.client.conftest import Stack, texts
-from tests.server.harness import Hosted, config, hosted
+from tests.client.conftest import Run, Stack, texts
 
 ENGLISH = "four hundred twenty-one"
 FIELD = "decoding_options"
-Run = Callable[..., tuple[int, str, str]]
 
 ALL: dict[str, Any] = {
     "beam_size": 5,
@@ -69,30 +63,6 @@ WIRE = {
         {"source": "c", "targets": ["d", "e"], "mode": 1, "match_case": True},
     ],
 }
-
-
-@pytest.fixture(scope="module")
-def server(tiny_bundle: Path) -> Iterator[Hosted]:
-    with hosted(config(tiny_bundle)) as server:
-        yield server
-
-
-@pytest.fixture
-def real(server: Hosted) -> str:
-    return f"127.0.0.1:{server.server.port}"
-
-
-@pytest.fixture
-def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command in this process; gives its exit code, output and errors."""
-
-    def main(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = cli.main(list(arguments))
-        output, errors = capfd.readouterr()
-        return code, output, errors
-
-    return main
 
 
 async def test_every_option_is_sent(stack: Stack, address: str, shouting: Shouting) -> None:

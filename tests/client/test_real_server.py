@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import grpc
 import pytest
 
@@ -17,21 +14,9 @@ from dragoman.client import (
     cli,
 )
 from tests.client.conftest import Stack, texts
-from tests.server.harness import Hosted, config, hosted
 
 ENGLISH = "four hundred twenty-one"
 GERMAN = "vierhunderteinundzwanzig"
-
-
-@pytest.fixture(scope="module")
-def server(tiny_bundle: Path) -> Iterator[Hosted]:
-    with hosted(config(tiny_bundle)) as server:
-        yield server
-
-
-@pytest.fixture
-def real(server: Hosted) -> str:
-    return f"127.0.0.1:{server.server.port}"
 
 
 async def test_translate(stack: Stack, real: str) -> None:

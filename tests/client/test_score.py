@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,21 +10,9 @@ from dragoman.client import InvalidArgumentError, TokenIds, cli
 from dragoman.v1 import translation_pb2
 from tests.client.backend import MODEL, Shouting
 from tests.client.conftest import Stack, texts
-from tests.server.harness import Hosted, config, hosted
 
 ENGLISH = "four hundred twenty-one"
 GERMAN = "vierhunderteinundzwanzig"
-
-
-@pytest.fixture(scope="module")
-def server(tiny_bundle: Path) -> Iterator[Hosted]:
-    with hosted(config(tiny_bundle)) as server:
-        yield server
-
-
-@pytest.fixture
-def real(server: Hosted) -> str:
-    return f"127.0.0.1:{server.server.port}"
 
 
 async def test_what_is_sent(stack: Stack, address: str, shouting: Shouting) -> None:
