@@ -170,6 +170,13 @@ def test_an_unknown_model(run: Run) -> None:
     assert run("models", "models/none") == (1, "", "dragoman: no models/none\n")
 
 
+@pytest.mark.parametrize("command", ["models", "health"])
+def test_what_concerns_no_model_takes_none(run: Run, command: str) -> None:
+    code, _, errors = run(command, "--model", "models/x")
+    assert code == 2
+    assert errors.startswith("dragoman: No such option: --model")
+
+
 def test_health(run: Run, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run("health") == (0, "serving\n", "")
     assert run("health", "--service", "resting") == (1, "not serving\n", "")

@@ -34,7 +34,7 @@ ALL: dict[str, Any] = {
     "sampling": Sampling(temperature=2, top_k=0, top_p=0.5, min_p=0.0, sample_count=3, seed=-9),
     "terms": (Term("a", "b", bonus=0.0, hard=False), Term("c", ("d", "e"), match_case=True)),
 }
-WIRE = {
+WIRE: dict[str, Any] = {
     "beam_size": 5,
     "hypothesis_count": 2,
     "length_penalty": -0.5,
@@ -69,10 +69,14 @@ async def test_every_option_is_sent(stack: Stack, address: str, shouting: Shouti
     async with stack.client(address) as client:
         await client.translate("x", **ALL)
         await texts(await client.stream("x", **ALL))
-    expected = translation_pb2.DecodingOptions(**WIRE)  # type: ignore[arg-type]
+    expected = translation_pb2.DecodingOptions(**WIRE)
     assert [request.decoding_options for request in shouting.requests] == [expected] * 2
-    known = {field.name for field in translation_pb2.DecodingOptions.DESCRIPTOR.fields}
-    assert set(WIRE) == known
+    for message, given in (
+        (translation_pb2.DecodingOptions, set(WIRE)),
+        (translation_pb2.Sampling, set(WIRE["sampling"])),
+        (translation_pb2.Term, set().union(*WIRE["terms"])),
+    ):
+        assert {field.name for field in message.DESCRIPTOR.fields} == given
 
 
 def test_none_and_the_empty_are_not_sent() -> None:
@@ -199,7 +203,7 @@ def test_the_options_of_the_command_line(run: Run, address: str, shouting: Shout
     code, _, errors = run("translate", "--address", address, *arguments.split(), *hard, "x")
     assert (code, errors) == (0, "")
     (request,) = shouting.requests
-    expected = translation_pb2.DecodingOptions(**WIRE)  # type: ignore[arg-type]
+    expected = translation_pb2.DecodingOptions(**WIRE)
     soft = expected.terms[0]
     del expected.terms[:]
     expected.terms.add(source="c x", targets=["d", "e"], mode=translation_pb2.TERM_MODE_HARD)
@@ -229,6 +233,28 @@ def test_a_term_without_a_target(run: Run, address: str) -> None:
     code, _, errors = run("translate", "--address", address, "--term", "file", "x")
     assert code == 2
     assert "--term: 'file' is not of the form source=target" in errors
+
+
+def test_match_case_holds_for_all_terms(run: Run, address: str, shouting: Shouting) -> None:
+    terms = ("--term", "a=b", "--soft-term", "c=d", "--match-case")
+    assert run("translate", "--address", address, *terms, "x")[0] == 0
+    (request,) = shouting.requests
+    assert [term.match_case for term in request.decoding_options.terms] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--term-bonus", "2", "--term", "a=b"), "--term-bonus is for a --soft-term"),
+        (("--match-case",), "--match-case is for a --term or --soft-term"),
+    ],
+)
+def test_flags_of_terms_need_terms(
+    run: Run, address: str, flags: tuple[str, ...], message: str
+) -> None:
+    code, _, errors = run("translate", "--address", address, *flags, "x")
+    assert code == 2
+    assert message in errors
 
 
 def test_the_command_line_shows_all_hypotheses(run: Run, real: str) -> None:

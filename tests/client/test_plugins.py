@@ -93,6 +93,15 @@ def test_an_app_has_commands_of_its_own(install: Install) -> None:
     assert run("many", "second") == (0, "second\n", "")
 
 
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_every_command_has_both_help_flags(install: Install, flag: str) -> None:
+    run = install(greet="some_commands:greet", many="some_commands:app")
+    for command in (["greet"], ["many"], ["many", "second"]):
+        code, output, errors = run(*command, flag)
+        assert (code, errors) == (0, "")
+        assert f"Usage: dragoman {' '.join(command)} [OPTIONS]" in output
+
+
 def test_what_is_no_command_is_told(install: Install) -> None:
     code, _, errors = install(number="some_commands:number")("number")
     assert code == 1

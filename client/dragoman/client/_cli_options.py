@@ -56,7 +56,9 @@ def connect(
     ] = DEFAULT_TIMEOUT,
     tls: Annotated[
         bool,
-        typer.Option("--tls", help="Encrypt; so do all --tls options.", rich_help_panel=_PANEL),
+        typer.Option(
+            "--tls", help="Encrypt, as any other --tls option does.", rich_help_panel=_PANEL
+        ),
     ] = False,
     tls_ca: Annotated[
         Path | None,
@@ -86,10 +88,11 @@ def connect(
     return Connection(address, model, timeout, encrypted)
 
 
-def connected(**defaults: object) -> Callable[[Command], Command]:
+def connected(*, without: str = "", **defaults: object) -> Callable[[Command], Command]:
     """Give a command a `Client` as its first argument, and the options of `connect`.
 
     Args:
+        without: an option that means nothing to the command.
         **defaults: other defaults of those options.
     """
 
@@ -99,16 +102,17 @@ def connected(**defaults: object) -> Callable[[Command], Command]:
             with connection.client() as client:
                 command(client, **arguments)
 
-        return connecting(**defaults)(run)
+        return connecting(without=without, **defaults)(run)
 
     return decorate
 
 
-def connecting(**defaults: object) -> Callable[[Command], Command]:
+def connecting(*, without: str = "", **defaults: object) -> Callable[[Command], Command]:
     """Give a command a `Connection` as its first argument; the same options."""
     shared = [
         option.replace(default=defaults.get(option.name, option.default))
         for option in inspect.signature(connect, eval_str=True).parameters.values()
+        if option.name != without
     ]
 
     def decorate(command: Command) -> Command:

@@ -12,6 +12,9 @@ import typer
 
 GROUP = "dragoman.commands"
 
+HELP_OPTIONS = ["-h", "--help"]
+"""The flags that show the help of any command."""
+
 EXTRAS = {
     "serve": "server",
     "corpus": "export",
@@ -67,7 +70,12 @@ def run(entry: EntryPoint, arguments: list[str]) -> int:
     """
     try:
         command = typer.main.get_command(_as_app(entry.load()))
-        code = command.main(arguments, prog_name=f"dragoman {entry.name}", standalone_mode=False)
+        code = command.main(
+            arguments,
+            prog_name=f"dragoman {entry.name}",
+            standalone_mode=False,
+            help_option_names=HELP_OPTIONS,
+        )
     except ImportError as error:
         raise MissingExtraError(_advice(entry.name, error)) from error
     return code if isinstance(code, int) else 0
@@ -86,7 +94,7 @@ def _as_app(target: object) -> typer.Typer:
     if not callable(target):
         raise TypeError(f"{target!r} is no command")
     app = typer.Typer(add_completion=False)
-    app.command(context_settings={"help_option_names": ["-h", "--help"]})(target)
+    app.command()(target)
     return app
 
 

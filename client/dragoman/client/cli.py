@@ -42,7 +42,7 @@ app = typer.Typer(
     help="Translate with trained Transformers over gRPC.",
     add_completion=False,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": _plugins.HELP_OPTIONS},
 )
 
 
@@ -152,7 +152,7 @@ def score(
 
 
 @app.command("models")
-@connected()
+@connected(without="model")
 def models(
     client: Client,
     name: Annotated[
@@ -167,7 +167,7 @@ def models(
 
 
 @app.command("health")
-@connected(timeout=HEALTH_TIMEOUT)
+@connected(without="model", timeout=HEALTH_TIMEOUT)
 def health(
     client: Client,
     service: Annotated[

@@ -19,7 +19,7 @@
     ├── ProtocolError                          the answer is not what the contract says
     ├── ClientClosedError (RuntimeError)       the client was closed before the call
     ├── StreamNotEndedError (RuntimeError)     a stream's result was asked for before its end
-    └── ForkError (RuntimeError)               gRPC's support of fork is switched off
+    └── ForkError (RuntimeError)               gRPC might hang in this forked process
 
 A wrong type of argument raises `TypeError`, before anything is sent. A cancelled asyncio task
 raises `asyncio.CancelledError` as always.
@@ -196,4 +196,4 @@ class StreamNotEndedError(DragomanError, RuntimeError):
 
 
 class ForkError(DragomanError, RuntimeError):
-    """This process was forked from one that used the client, with gRPC's fork support off."""
+    """This process was forked where gRPC might hang; the message tells why, and what to do."""
