@@ -205,6 +205,15 @@ def test_program(program: str, server: Serving) -> None:
     assert run(f"{sys.executable} -c {shlex.quote(text)}").strip()
 
 
+def test_the_series_are_served(server: Serving) -> None:
+    rows = [row for row in README.splitlines() if row.startswith(("| `grpc_", "| `dragoman_"))]
+    names = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert names
+    with urlopen(f"{server.metrics_url}/metrics") as response:
+        served = set(re.findall(r"^# HELP (\w+)", response.read().decode(), re.MULTILINE))
+    assert [name for name in names if name not in served] == []
+
+
 def test_own_model(tiny_run: Path, tmp_path: Path) -> None:
     """The README's recipe trains a few steps; the export takes the tiny model that is done."""
     train, average, export, serve_it, train_larger, export_exact, exact, judged = OWN_MODEL
