@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.client.backend import (
     free_port,
     healthy,
     internal,
+    invalid,
     queue_full,
     served,
 )
@@ -91,9 +93,46 @@ def test_input_that_is_not_utf8(run: Run) -> None:
     assert (code, output, errors) == (1, "ONE\n", "dragoman: line 2 is not UTF-8\n")
 
 
+class Refusing(Shouting):
+    """Refuses the text "no", and any beam."""
+
+    def TranslateText(self, request: Any, context: Any) -> translation_pb2.TranslateTextResponse:
+        if "no" in request.contents:
+            self.refuse(f"contents[{list(request.contents).index('no')}]", context)
+        if request.decoding_options.beam_size:
+            self.refuse("decoding_options.beam_size", context)
+        return super().TranslateText(request, context)
+
+    def StreamTranslateText(self, request: Any, context: Any) -> Any:
+        if request.content == "no":
+            self.refuse("content", context)
+        return super().StreamTranslateText(request, context)
+
+    def refuse(self, field: str, context: Any) -> None:
+        message = f"{field} is bad; it must be good"
+        replace(invalid((field, message)), message=message).end(context)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "output", "told"),
+    [
+        ((), b"x\n" * 66 + b"no\nx\n", "X\n" * 64, "line 67 is bad; it must be good"),
+        (("--stream",), b"x\nno\n", "X\n", "line 2 is bad; it must be good"),
+        (("x", "no"), b"", "", "text 2 is bad; it must be good"),
+        (("--beam-size", "2", "x"), b"", "", "decoding_options.beam_size is bad; it must be good"),
+    ],
+)
+def test_a_refused_text_is_told_by_its_number(
+    run: Run, arguments: tuple[str, ...], stdin: bytes, output: str, told: str
+) -> None:
+    with served(Refusing()) as address:
+        result = run("translate", "--address", address, *arguments, stdin=stdin)
+    assert result == (1, output, f"dragoman: {told}\n")
+
+
 def test_an_argument_that_is_not_utf8(run: Run) -> None:
     code, _, errors = run("translate", "a\udcff")
-    assert (code, errors) == (1, "dragoman: contents[0]: lone surrogate U+DCFF at index 1\n")
+    assert (code, errors) == (1, "dragoman: text 1: lone surrogate U+DCFF at index 1\n")
 
 
 def test_stream(run: Run, shouting: Shouting) -> None:

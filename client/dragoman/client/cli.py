@@ -19,7 +19,6 @@ from dragoman.client import _attention, _plugins
 from dragoman.client._cli_decoding import decoded
 from dragoman.client._cli_options import connected
 from dragoman.client._cli_output import (
-    show_hypotheses,
     show_model,
     show_models,
     show_next_token,
@@ -27,11 +26,12 @@ from dragoman.client._cli_output import (
     token_table,
     write,
 )
-from dragoman.client._lines import batches, joined
+from dragoman.client._cli_translate import Place, stream_lines, translate_lines
+from dragoman.client._lines import batches
 from dragoman.client.client import Client
 from dragoman.client.errors import DragomanError
 from dragoman.client.options import TranslateOptions
-from dragoman.client.results import FinishReason, ServingStatus, Translation
+from dragoman.client.results import ServingStatus
 from dragoman.v1.limits import DEFAULT_TOP_K
 
 HEALTH_TIMEOUT = 5.0
@@ -83,8 +83,7 @@ def translate(
     ] = None,
 ) -> None:
     """Translate texts, or standard input line by line, keeping its lines as they are."""
-    several = shows_several(options)
-    if stream and several:
+    if stream and shows_several(options):
         raise typer.BadParameter("--stream shows one translation, without scores")
     if attention is not None:
         if stream or texts is None or len(texts) != 1:
@@ -96,12 +95,12 @@ def translate(
         if texts is None
         else [[f"{text}\n" for text in texts]]
     )
+    place = Place("line" if texts is None else "text")
     for lines in sources:
         if stream:
-            for line in lines:
-                _stream(client, line, options)
+            stream_lines(client, lines, options, place)
         else:
-            found = _translate(client, lines, options, several=several)
+            found = translate_lines(client, lines, options, place)
             if attention is not None:
                 _attention.draw(found[0], attention)
 
@@ -203,46 +202,3 @@ def main(arguments: list[str] | None = None) -> int:
 def _fail(message: str, code: int) -> int:
     typer.echo(f"dragoman: {' '.join(message.split())}", err=True)
     return code
-
-
-def _translate(
-    client: Client, lines: list[str], options: TranslateOptions, *, several: bool
-) -> list[Translation]:
-    translations = client.translate([line.removesuffix("\n") for line in lines], **options)
-    if several:
-        for translation in translations:
-            show_hypotheses(translation)
-    else:
-        write(joined(lines, [translation.text for translation in translations]))
-    if translations:
-        _tell_seed(translations[0], options)
-    for translation in translations:
-        _warn(translation, options)
-    return translations
-
-
-def _stream(client: Client, line: str, options: TranslateOptions) -> None:
-    body = line.removesuffix("\n")
-    with client.stream(body, **options) as stream:
-        for chunk in stream:
-            write(chunk.text)
-    write(line[len(body) :])
-    _tell_seed(stream.result, options)
-    _warn(stream.result, options)
-
-
-def _tell_seed(translation: Translation, options: TranslateOptions) -> None:
-    sampling = options.get("sampling")
-    if sampling is not None and sampling.seed is None:
-        typer.echo(f"dragoman: seed {translation.seed}", err=True)
-
-
-def _warn(translation: Translation, options: TranslateOptions) -> None:
-    if translation.finish_reason is FinishReason.LENGTH:
-        count = translation.target_token_count
-        typer.echo(f"dragoman: a translation was cut after {count} tokens", err=True)
-    if translation.finish_reason is FinishReason.DEADLINE:
-        typer.echo("dragoman: a translation was cut because its time was over", err=True)
-    for term, result in zip(options.get("terms", ()), translation.term_results, strict=False):
-        if result.met_line_count < result.source_line_count:
-            typer.echo(f"dragoman: a translation of {term.source!r} is not as asked", err=True)
