@@ -108,6 +108,9 @@ class TranslateOptions(ModelOptions, total=False):
     A translation is searched for with a beam: as many outputs side by side as `beam_size` says,
     ranked by score = log-probability / ((5 + tokens) / 6) ** `length_penalty`.
 
+    With several hypotheses, alternatives, token scores or an alignment, each text has at most one
+    line that is not blank.
+
     Attributes:
         prefix: what each translation starts with; the texts are then single lines. A text that
             ends in a space is complete up to there; the last word of any other may go on.
@@ -121,8 +124,7 @@ class TranslateOptions(ModelOptions, total=False):
         beam_size: outputs that are searched side by side, 1 to 16; 1 takes the most probable token
             at each step. Default: the server's setting, usually 4; 1 with `sampling`.
         hypothesis_count: outputs to return, best first, in `Translation.hypotheses`; 1 to
-            `beam_size` or, with `sampling`, to `sample_count`. With more than 1, each text has at
-            most one line. Default: 1.
+            `beam_size` or, with `sampling`, to `sample_count`. Default: 1.
         length_penalty: -2 to 2; above 0 favours longer outputs. Default: 1.
         patience: the search ends when `beam_size` x `patience` outputs have finished, or before
             that when no other can still beat the best of them; 0 to 100. 0 goes on until nothing
@@ -138,15 +140,14 @@ class TranslateOptions(ModelOptions, total=False):
         prefix_bias: makes `prefix` a wish instead of a must: the probability of its next token
             while the output follows it; at least 0, less than 1. Default: the prefix is a must.
         alternative_count: return one hypothesis for each of so many most probable tokens after
-            the prefix, each continued to its end; 0 to 32, each text has at most one line.
-            Default: 0.
+            the prefix, each continued to its end; 0 to 32. Default: 0.
         terms: at most 64 wordings for words of the source. Default: none.
         finish_at_deadline: shortly before the time limit, return the best translation so far, with
             `FinishReason.DEADLINE`, instead of failing. Default: False.
-        include_token_scores: return the tokens of each hypothesis with their log-probabilities;
-            each text has at most one line. Default: False.
+        include_token_scores: return the tokens of each hypothesis with their log-probabilities.
+            Default: False.
         include_alignment: return which source tokens each token of a hypothesis looks at, and the
-            tokens; each text has at most one line. Default: False.
+            tokens. Default: False.
     """
 
     prefix: str | TokenIds
