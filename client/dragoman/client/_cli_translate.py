@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import typer
 
-from dragoman.client._cli_output import show_hypotheses, shows_several, write
+from dragoman.client._cli_output import show_hypotheses, write
 from dragoman.client._lines import joined
 from dragoman.client.client import Client
 from dragoman.client.errors import InvalidArgumentError
@@ -49,12 +49,12 @@ class Place:
 
 
 def translate_lines(
-    client: Client, lines: list[str], options: TranslateOptions, place: Place
+    client: Client, lines: list[str], options: TranslateOptions, place: Place, *, several: bool
 ) -> list[Translation]:
-    """Translate lines in one call and print all that was asked for."""
+    """Translate lines in one call and print their texts, or with `several` all outputs."""
     with place.of(len(lines)):
         translations = client.translate([line.removesuffix("\n") for line in lines], **options)
-    if shows_several(options):
+    if several:
         for translation in translations:
             show_hypotheses(translation)
     else:

@@ -83,7 +83,8 @@ def translate(
     ] = None,
 ) -> None:
     """Translate texts, or standard input line by line, keeping its lines as they are."""
-    if stream and shows_several(options):
+    several = shows_several(options)
+    if stream and several:
         raise typer.BadParameter("--stream shows one translation, without scores")
     if attention is not None:
         if stream or texts is None or len(texts) != 1:
@@ -100,7 +101,7 @@ def translate(
         if stream:
             stream_lines(client, lines, options, place)
         else:
-            found = translate_lines(client, lines, options, place)
+            found = translate_lines(client, lines, options, place, several=several)
             if attention is not None:
                 _attention.draw(found[0], attention)
 
