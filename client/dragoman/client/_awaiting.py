@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from types import TracebackType
 from typing import Self
 
 import grpc
@@ -31,12 +30,7 @@ class AwaitingClient(BaseClient[grpc.aio.Channel]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *exception: object) -> None:
         await self.close()
 
     def __del__(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from types import TracebackType
 from typing import Self
 
 import grpc
@@ -29,12 +28,7 @@ class BlockingClient(BaseClient[grpc.Channel]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def __del__(self) -> None:
