@@ -31,7 +31,7 @@ from benchmarks.rows import Row
 from dragoman.engine import Engine, EngineOptions, Event, Finished, TranslationRequest
 
 ROWS = 8
-_STEPS_THREAD = "dragoman-steps"
+_STEPS_THREAD = "dragoman-steps-0"
 _RUN = "run_with_iobinding"
 
 
@@ -81,7 +81,11 @@ def measure(options: Options) -> list[Row]:
 def measure_model(model: ModelName, options: Options) -> Row:
     """Give the row of one model."""
     settings = EngineOptions(
-        decoder_threads=1, encoder_threads=1, source_cache_bytes=0, prefix_cache_bytes=0
+        decoder_workers=1,
+        decoder_threads=1,
+        encoder_threads=1,
+        source_cache_bytes=0,
+        prefix_cache_bytes=0,
     )
     engine = Engine.load(bundle(model), settings)
     engine.start()

@@ -35,7 +35,7 @@ def load(tiny_bundle: Path) -> Iterator[Load]:
     engines: list[Engine] = []
 
     def load_engine(observer: EngineObserver | None = None, **options: int) -> Engine:
-        defaults = {"decoder_threads": 1, "encoder_threads": 1}
+        defaults = {"decoder_workers": 2, "decoder_threads": 1, "encoder_threads": 1}
         engine = Engine.load(tiny_bundle, EngineOptions(**(defaults | options)), observer)
         engines.append(engine)
         return engine
@@ -48,7 +48,7 @@ def load(tiny_bundle: Path) -> Iterator[Load]:
 @pytest.fixture(scope="session")
 def solo(tiny_bundle: Path) -> Iterator[Solo]:
     """Answers requests one at a time, each alone in the engine."""
-    options = EngineOptions(max_rows=1, decoder_threads=1, encoder_threads=1)
+    options = EngineOptions(max_rows=1, decoder_workers=1, decoder_threads=1, encoder_threads=1)
     engine = Engine.load(tiny_bundle, options)
     engine.start()
     yield Solo(engine)

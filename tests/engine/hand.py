@@ -58,6 +58,7 @@ class Hand:
         options = EngineOptions(
             max_rows=max_rows,
             max_batch_tokens=10_000,
+            decoder_workers=1,
             decoder_threads=1,
             encoder_threads=1,
             **kept,
@@ -85,7 +86,7 @@ class Hand:
 
     def step(self, times: int = 1) -> None:
         for _ in range(times):
-            self.engine._loop.step()
+            self.engine._loops[0].step()
 
     def finish(self, *calls: Call) -> None:
         for _ in range(1000):

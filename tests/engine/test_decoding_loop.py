@@ -146,7 +146,7 @@ def test_one_poisoned_row_of_a_beam_fails_its_request_alone(
     hand.encode()
     hand.step(3)
     [search] = hand.engine._registry._jobs[call.handle._key].running
-    cache = hand.engine._loop._rows._cache
+    cache = hand.engine._loops[0].rows._cache
     cache.source[:, :, search.rows[place], :, 0] = np.nan
     hand.step()
     assert isinstance(call.error(), NumericsError)

@@ -11,15 +11,18 @@ import pytest
 
 from dragoman.engine import (
     DeadlineExceededError,
+    DecodingOptions,
     Engine,
     EngineError,
     EngineFailedError,
     EngineObserver,
+    EngineOptions,
     EngineStoppedError,
     Event,
     InvalidRequestError,
     QueueFullError,
     RequestCancelledError,
+    SamplingOptions,
     TranslationRequest,
     TranslationResult,
 )
@@ -96,7 +99,7 @@ def test_draining_answers_what_was_accepted(load: Load, solo: Solo) -> None:
 
 @pytest.mark.parametrize("how", [{"drain": False}, {"drain": True, "timeout": 0.0}])
 def test_stopping_at_once_ends_what_runs_and_waits(load: Load, how: dict[str, Any]) -> None:
-    engine = load(max_rows=3)
+    engine = load(max_rows=3, decoder_workers=1)
     engine.start()
     gate = Gate(engine)
     calls = [Call(engine, request) for request in translations(engine, 10)]
@@ -156,7 +159,8 @@ def broken(*_: object, **__: object) -> object:
 
 
 def break_decoder(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine._loop._decoder, "run", broken)
+    for loop in engine._loops:
+        monkeypatch.setattr(loop._decoder, "run", broken)
 
 
 def break_encoder(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +199,7 @@ def test_a_fault_in_the_middle_ends_what_runs(
     monkeypatch: pytest.MonkeyPatch,
     spoil: Callable[[Engine, pytest.MonkeyPatch], None],
 ) -> None:
-    engine = load()
+    engine = load(decoder_workers=1)
     engine.start()
     gate = Gate(engine)
     spoil(engine, monkeypatch)
@@ -205,6 +209,59 @@ def test_a_fault_in_the_middle_ends_what_runs(
     engine.stop()
     statistics = engine.statistics()
     assert statistics.slots_created == statistics.slots_released > 0
+
+
+def test_a_fault_of_one_worker_ends_what_runs_in_the_others(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = load()
+    engine.start()
+    gate = Gate(engine)
+    monkeypatch.setattr(engine._loops[1]._decoder, "run", broken)
+    assert isinstance(Call(engine, translations(engine, 1)[0]).error(), EngineFailedError)
+    gate.open()
+    engine.stop()
+    statistics = engine.statistics()
+    assert statistics.slots_created == statistics.slots_released > 0
+    assert statistics.pending == statistics.running_rows == 0
+
+
+def test_what_one_worker_is_busy_with_holds_nobody_up_in_another(load: Load, solo: Solo) -> None:
+    engine = load()
+    engine.start()
+    gate = Gate(engine)
+    request = translations(engine, 1)[0]
+    assert answer(Call(engine, request).result()) == solo.answer(request)
+    gate.open()
+
+
+def test_requests_of_many_branches_and_rows_are_divided_among_workers(load: Load) -> None:
+    engine = load(max_rows=5)
+    engine.start()
+    source = translations(engine, 1)[0].source_ids
+    sampling = SamplingOptions(temperature=2.0, sample_count=8, seed=3)
+    requests = [
+        TranslationRequest(source, options=DecodingOptions(sampling=sampling)),
+        TranslationRequest(source, options=DecodingOptions(beam_size=4)),
+        *translations(engine, 6, seed=8),
+    ]
+    alone = [answer(Call(engine, request).result()) for request in requests]
+    calls = [Call(engine, request) for request in requests]
+    assert [answer(call.result()) for call in calls] == alone
+    engine.stop()
+    assert all(loop.steps for loop in engine._loops)
+    assert all(loop.rows.created == loop.rows.released > 0 for loop in engine._loops)
+
+
+@pytest.mark.parametrize(("cores", "workers"), [(1, 1), (2, 2), (64, 2)])
+def test_workers_follow_the_cores(
+    load: Load, monkeypatch: pytest.MonkeyPatch, cores: int, workers: int
+) -> None:
+    monkeypatch.setattr("dragoman.engine.parts.available_cores", lambda: cores)
+    options = EngineOptions(decoder_threads=1, encoder_threads=1)
+    engine = Engine.load(load().bundle.directory, options)
+    assert len(engine._loops) == workers
+    engine.stop()
 
 
 def test_who_has_the_answer_finds_its_steps_counted(load: Load, solo: Solo) -> None:

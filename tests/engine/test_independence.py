@@ -28,9 +28,13 @@ def bundle(request: pytest.FixtureRequest, tiny_bundle: Path, tiny_bundle_fp32: 
     return {"int8": tiny_bundle, "fp32": tiny_bundle_fp32}[request.param]
 
 
-def started(bundle: Path, threads: int, max_rows: int = 12) -> Engine:
+def started(bundle: Path, threads: int, max_rows: int = 12, workers: int = 1) -> Engine:
     options = EngineOptions(
-        max_rows=max_rows, decoder_threads=threads, encoder_threads=threads, max_batch_tokens=200
+        max_rows=max_rows,
+        decoder_workers=workers,
+        decoder_threads=threads,
+        encoder_threads=threads,
+        max_batch_tokens=200,
     )
     engine = Engine.load(bundle, options)
     engine.start()
@@ -47,15 +51,15 @@ def alone(bundle: Path) -> tuple[list[Request], list[object]]:
     return requests, results
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("workers", "threads"), [(1, 1), (1, 2), (2, 1), (3, 2)])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_requests_that_join_at_random_times_give_what_each_gives_alone(
-    bundle: Path, alone: tuple[list[Request], list[object]], threads: int, seed: int
+    bundle: Path, alone: tuple[list[Request], list[object]], workers: int, threads: int, seed: int
 ) -> None:
     requests, expected = alone
     choice = random.Random(seed)
     order = choice.sample(range(REQUESTS), REQUESTS)
-    engine = started(bundle, threads)
+    engine = started(bundle, threads, workers=workers)
     calls: dict[int, Call] = {}
     for index in order:
         calls[index] = Call(engine, requests[index])
@@ -88,7 +92,7 @@ def test_equal_requests_give_equal_results(bundle: Path) -> None:
 
 
 def test_cancelling_many_streams_at_random_moments_loses_no_row(bundle: Path) -> None:
-    engine = started(bundle, threads=1)
+    engine = started(bundle, threads=1, workers=2)
     choice = random.Random(9)
     calls: list[Call] = []
     for request in translations(engine, STREAMS, seed=3):
@@ -109,7 +113,7 @@ def test_survivors_of_cancelled_neighbours_are_untouched(
     bundle: Path, alone: tuple[list[Request], list[object]]
 ) -> None:
     requests, expected = alone
-    engine = started(bundle, threads=1, max_rows=5)
+    engine = started(bundle, threads=1, max_rows=5, workers=2)
     choice = random.Random(6)
     survivors: list[Call] = []
     for request in requests:

@@ -222,7 +222,7 @@ def poison(hand: Hand, call: Call) -> None:
     """Put NaN into the source of a running request, in each of its rows but the last."""
     running = hand.engine._registry._jobs[call.handle._key].running
     for search in running[:-1] or running:
-        hand.engine._loop._rows._cache.source[:, :, search.rows[0], :, 0] = np.nan
+        hand.engine._loops[0].rows._cache.source[:, :, search.rows[0], :, 0] = np.nan
 
 
 def test_a_poisoned_row_fails_alone_and_leaves_nothing_behind(exact: Hand) -> None:
@@ -236,8 +236,8 @@ def test_a_poisoned_row_fails_alone_and_leaves_nothing_behind(exact: Hand) -> No
     poison(exact, calls[1])
     exact.step()
     assert isinstance(calls[1].error(), NumericsError)
-    assert np.isfinite(exact.engine._loop._rows._cache.source).all()
-    assert np.isfinite(exact.engine._loop._rows._cache.target).all()
+    assert np.isfinite(exact.engine._loops[0].rows._cache.source).all()
+    assert np.isfinite(exact.engine._loops[0].rows._cache.target).all()
     again = exact.submit(requests[1])
     exact.encode()
     others = [calls[0], *again, *calls[2:]]
@@ -260,7 +260,7 @@ def test_what_int8_hides_is_seen_before_the_answer(
     hand.encode()
     hand.step(2)
     job = hand.engine._registry._jobs[calls[0].handle._key]
-    cache = hand.engine._loop._rows._cache
+    cache = hand.engine._loops[0].rows._cache
     for row in job.running[0].rows:
         getattr(cache, kind)[0, 1, row, 2, 0, 3] = value
     hand.finish(*calls)
@@ -280,7 +280,7 @@ def test_a_spoiled_branch_ends_those_that_end_with_it(hand: Hand) -> None:
     call, other = hand.submit(branching, TranslationRequest(source))
     hand.encode()
     hand.step()
-    hand.engine._loop._rows._cache.source[0, 0, hand.jobs()[0].running[1].rows[0], 0, 0] = np.nan
+    hand.engine._loops[0].rows._cache.source[0, 0, hand.jobs()[0].running[1].rows[0], 0, 0] = np.nan
     hand.finish(call, other)
     assert isinstance(call.error(), NumericsError)
     assert other.hypothesis()

@@ -16,6 +16,8 @@ from dragoman.engine.options import MAX_ROWS
         ("max_queued", 0),
         ("max_batch_tokens", 0),
         ("decoder_threads", 0),
+        ("decoder_workers", 0),
+        ("decoder_workers", 17),
         ("encoder_threads", -1),
         ("source_cache_bytes", -1),
         ("prefix_cache_bytes", -1),

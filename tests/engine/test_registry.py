@@ -35,10 +35,11 @@ SOURCE = (4, 5, 3)
 class Desk:
     """A registry under a clock that only moves when told to."""
 
-    def __init__(self, rows: int = 2, queued: int = 3) -> None:
+    def __init__(self, rows: int = 2, queued: int = 3, workers: int = 1) -> None:
         self.now = 0.0
         self.keys = 0
-        self.registry = Registry(Scheduler(rows, queued, 64), queued, lambda: self.now)
+        scheduler = Scheduler(rows, queued, 64, workers)
+        self.registry = Registry(scheduler, queued, lambda: self.now)
 
     def add(self, deadline: float | None = None, branches: int = 1) -> Job:
         request = (
@@ -235,3 +236,96 @@ def test_a_deadline_wakes_the_step_thread() -> None:
     registry.add(make_job(1, request, VOCABULARY, LIMITS, lambda _: None))
     assert registry.wait_for_work()
     assert len(registry.plan().ended) == 1
+
+
+@pytest.fixture
+def pair() -> Desk:
+    """A registry of two step loops."""
+    return Desk(rows=4, workers=2)
+
+
+def admitted(desk: Desk, worker: int) -> list[Job]:
+    """Plan, and let the admitted branches begin as a step loop does."""
+    jobs = desk.registry.plan(worker).admitted
+    for job in jobs:
+        job.running.append(job.waiting.pop())
+    return jobs
+
+
+def test_each_loop_gets_its_own_jobs(pair: Desk) -> None:
+    first, second = pair.add(), pair.add(branches=2)
+    pair.encode()
+    assert admitted(pair, 1) == [second, second]
+    assert admitted(pair, 0) == [first]
+    assert pair.registry.plan(0).admitted == pair.registry.plan(1).admitted == []
+
+
+def test_a_running_job_is_ended_by_its_own_loop(pair: Desk) -> None:
+    first, second = pair.add(), pair.add()
+    pair.encode()
+    assert [admitted(pair, 0), admitted(pair, 1)] == [[first], [second]]
+    pair.registry.cancel(second.ticket.key)
+    assert pair.registry.plan(0).ended == []
+    [(ended, _)] = pair.registry.plan(1).ended
+    assert ended is second
+
+
+def test_a_job_that_no_loop_has_may_be_ended_by_any(pair: Desk) -> None:
+    job = pair.add()
+    pair.registry.cancel(job.ticket.key)
+    [(ended, _)] = pair.registry.plan(1).ended
+    assert ended is job
+    assert pair.registry.plan(0).ended == []
+
+
+def test_branches_that_never_began_give_their_rows_back(pair: Desk) -> None:
+    many = pair.add(branches=3)
+    pair.encode()
+    pair.registry.cancel(many.ticket.key)
+    plan = pair.registry.plan(0)
+    assert ([job for job, _ in plan.ended], plan.admitted) == ([many], [])
+    later = [pair.add(), pair.add(branches=3)]
+    pair.encode()
+    assert admitted(pair, 0) + admitted(pair, 1) == [later[0], later[1], later[1], later[1]]
+
+
+def test_a_deadline_that_one_loop_notices_wakes_the_other(pair: Desk) -> None:
+    first, second = pair.add(), pair.add(deadline=1.0)
+    pair.encode()
+    assert [admitted(pair, 0), admitted(pair, 1)] == [[first], [second]]
+    woken = threading.Event()
+
+    def wait() -> None:
+        assert pair.registry.wait_for_work(1)
+        woken.set()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    pair.now = 1.0
+    assert pair.registry.plan(0).ended == []
+    thread.join(10)
+    assert woken.is_set()
+    [(ended, error)] = pair.registry.plan(1).ended
+    assert ended is second
+    assert isinstance(error, DeadlineExceededError)
+
+
+def test_a_loop_that_ends_takes_what_no_other_has(pair: Desk) -> None:
+    first, second = pair.add(), pair.add()
+    pair.encode()
+    assert [admitted(pair, 0), admitted(pair, 1)] == [[first], [second]]
+    waiting = pair.add()
+    assert pair.registry.remove_all(1) == [second, waiting]
+    assert pair.registry.remove_all() == [first]
+    assert pair.registry.pending == 0
+
+
+def test_an_aligned_job_is_answered_by_its_own_loop(pair: Desk) -> None:
+    first, second = pair.add(), pair.add()
+    pair.encode()
+    assert [admitted(pair, 0), admitted(pair, 1)] == [[first], [second]]
+    pair.registry.aligned(second)
+    assert pair.registry.plan(0).aligned == []
+    assert pair.registry.plan(1).aligned == [second]
+    pair.registry.aligned(second)
+    assert pair.registry.plan(1).aligned == []

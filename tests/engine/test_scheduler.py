@@ -15,7 +15,7 @@ from hypothesis.stateful import (
 
 from dragoman.engine.scheduler import Scheduler, Ticket
 
-ROWS, QUEUE, TOKENS = 4, 12, 64
+ROWS, QUEUE, TOKENS, WORKERS = 4, 12, 64, 2
 NEVER = float("inf")
 
 
@@ -124,6 +124,34 @@ def test_a_wide_request_is_not_passed_over() -> None:
     assert books.admit() == [1]
 
 
+def test_the_worker_with_the_fewest_rows_gets_the_next_request() -> None:
+    books = Scheduler(8, QUEUE, TOKENS, workers=3)
+    widths = (2, 1, 1, 1, 1)
+    tickets = [Ticket(key, 5, width) for key, width in enumerate(widths)]
+    for ticket in tickets:
+        books.add(ticket)
+    encode_all(books)
+    assert books.admit() == [0, 1, 2, 3, 4]
+    assert [ticket.worker for ticket in tickets] == [0, 1, 2, 1, 2]
+    books.remove(0)
+    books.release(2, worker=0)
+    books.add(last := Ticket(5, 5, width=4))
+    encode_all(books)
+    assert books.admit() == [5]
+    assert last.worker == 0
+
+
+def test_all_branches_of_a_request_go_to_one_worker() -> None:
+    books = Scheduler(4, QUEUE, TOKENS, workers=2)
+    books.add(many := Ticket(0, 5, branches=4))
+    books.add(other := Ticket(1, 5))
+    encode_all(books)
+    assert books.admit() == [0, 0, 0, 0]
+    books.release(1, worker=0)
+    assert books.admit() == [1]
+    assert (many.worker, other.worker) == (0, 1)
+
+
 def test_branches_are_admitted_one_by_one() -> None:
     books = scheduler(rows=2)
     books.add(Ticket(0, 5, branches=3))
@@ -204,7 +232,7 @@ class Traffic(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.books = scheduler()
+        self.books = Scheduler(ROWS, QUEUE, TOKENS, WORKERS)
         self.next_key = 0
         self.tickets: dict[int, Ticket] = {}
         self.branches: dict[int, int] = {}
@@ -265,7 +293,7 @@ class Traffic(RuleBasedStateMachine):
         """What has been decoded may have to be aligned."""
         for key, rows in list(self.running.items()):
             if self.branches[key] == 0 and key not in self.turns:
-                self.books.release(rows)
+                self.books.release(rows, self.tickets[key].worker or 0)
                 self.running[key] = 0
                 self.books.align(key)
                 self.turns.append(key)
@@ -285,7 +313,7 @@ class Traffic(RuleBasedStateMachine):
     @rule(key=consumes(live))
     def end(self, key: int) -> None:
         self.books.remove(key)
-        self.books.release(self.running.pop(key, 0))
+        self.books.release(self.running.pop(key, 0), self.tickets[key].worker or 0)
         self.encoded.discard(key)
         self.turns = [each for each in self.turns if each != key]
         del self.tickets[key], self.branches[key]
@@ -294,6 +322,15 @@ class Traffic(RuleBasedStateMachine):
     def rows_add_up(self) -> None:
         assert self.books.free_rows == ROWS - sum(self.running.values())
         assert self.books.free_rows >= 0
+
+    @invariant()
+    def rows_of_each_worker_add_up(self) -> None:
+        given = [0] * WORKERS
+        for key, rows in self.running.items():
+            worker = self.tickets[key].worker
+            assert worker is not None
+            given[worker] += rows
+        assert self.books._given_rows == given
 
     @invariant()
     def the_queue_adds_up(self) -> None:

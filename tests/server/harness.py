@@ -10,7 +10,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -323,7 +323,8 @@ class Valve:
             self._ended += 1
 
         observer.step = step  # type: ignore[method-assign]
-        self._engine = Engine.load(bundle, options, observer)
+        # One step loop: what is held up then is all that runs.
+        self._engine = Engine.load(bundle, replace(options, decoder_workers=1), observer)
         return self._engine
 
 

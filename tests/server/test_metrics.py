@@ -1,3 +1,5 @@
+import sys
+import threading
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -7,6 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
+from dragoman.server.engine_metrics import EngineMetrics
 from dragoman.server.interceptors.base import Method
 from dragoman.server.metrics import CallMetrics, code_name
 from dragoman.v1 import translation_pb2
@@ -92,6 +95,32 @@ def test_every_family_is_there_before_the_first_call(tiny_bundle: Path) -> None:
     idle = ("dragoman_requests", "dragoman_finished", "dragoman_failed", "dragoman_target_tokens")
     for name in ("grpc_server_started", "grpc_server_handled", "dragoman_rejections", *idle):
         assert {sample.value for sample in families[name].samples} == {0.0}, name
+
+
+def test_workers_that_count_at_once_lose_nothing() -> None:
+    registry = CollectorRegistry()
+    metrics = EngineMetrics(registry)
+    metrics.begin()
+    count, workers = 2000, 4
+
+    def work() -> None:
+        for _ in range(count):
+            metrics.step(3, 0.5)
+            metrics.prefix_reused(2, 1)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(workers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert registry.get_sample_value("dragoman_step_seconds_sum") == 0.5 * count * workers
+    assert registry.get_sample_value("dragoman_batch_rows_count") == count * workers
+    assert registry.get_sample_value("dragoman_prefix_tokens_reused_total") == 2 * count * workers
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])

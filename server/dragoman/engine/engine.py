@@ -4,6 +4,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from dragoman.engine.bundle import Bundle
@@ -26,7 +27,7 @@ from dragoman.engine.statistics import EngineStatistics
 
 
 class Engine:
-    """Decodes many requests in one running batch.
+    """Decodes many requests in a running batch, or in one for each of several workers.
 
     Results depend on the request and the bundle alone: tokens and log-probabilities are the same,
     bit for bit, whatever else runs, on one machine with one version of ONNX Runtime.
@@ -55,7 +56,7 @@ class Engine:
         self._keys = itertools.count()
         self._registry = make_registry(self.limits, options, clock)
         self._machinery = Machinery.open(bundle, options, self._registry, observer, clock)
-        self._loop = self._machinery.steps
+        self._loops = self._machinery.steps
         self._encoder_loop = self._machinery.encoder
         self._aligner_loop = self._machinery.aligner
         self._threads: tuple[threading.Thread, ...] = ()
@@ -91,11 +92,11 @@ class Engine:
                 return
             if self._registry.closed:
                 raise EngineStoppedError
-            work = {
-                "steps": self._run_steps,
-                "encoder": self._run_encoder,
-                "aligner": self._run_aligner,
+            work: dict[str, Callable[[], None]] = {
+                f"steps-{worker}": partial(self._run_steps, worker)
+                for worker in range(len(self._loops))
             }
+            work |= {"encoder": self._run_encoder, "aligner": self._run_aligner}
             self._threads = tuple(
                 threading.Thread(target=run, name=f"dragoman-{name}", daemon=True)
                 for name, run in work.items()
@@ -108,8 +109,8 @@ class Engine:
 
         Args:
             request: what is wanted.
-            on_event: called on the engine's thread with each event, a terminal one last. It must
-                not block; where it raises, the request is cancelled.
+            on_event: called on a thread of the engine's with each event, a terminal one last. It
+                must not block; where it raises, the request is cancelled.
 
         Raises:
             InvalidRequestError: naming the field that is out of bounds.
@@ -139,11 +140,12 @@ class Engine:
         with self._life:
             threads = self._threads
         if drain and threads:
+            # The first step loop to find that nothing more will come ends all threads.
             threads[0].join(timeout)
         self._registry.close()
         for thread in threads:
             thread.join()
-        self._loop.fail_all(self._registry.remove_all(), self._end_error())
+        self._loops[0].fail_all(self._registry.remove_all(), self._end_error())
 
     @property
     def failure(self) -> EngineError | None:
@@ -154,15 +156,16 @@ class Engine:
         """Count what there is at this moment."""
         return self._machinery.statistics(self._registry, self.limits.max_rows, self._clock())
 
-    def _run_steps(self) -> None:
+    def _run_steps(self, worker: int) -> None:
+        loop = self._loops[worker]
         try:
-            while self._registry.wait_for_work():
-                while not self._registry.closed and self._loop.step():
+            while self._registry.wait_for_work(worker):
+                while not self._registry.closed and loop.step():
                     pass
             self._registry.close()
         except Exception as error:  # noqa: BLE001 - whatever it is, callers must hear of it
             self._break(error)
-        self._loop.fail_all(self._registry.remove_all(), self._end_error())
+        loop.fail_all(self._registry.remove_all(worker), self._end_error())
 
     def _run_encoder(self) -> None:
         self._repeat(self._encoder_loop.run_batch)
@@ -181,7 +184,8 @@ class Engine:
         failure = EngineFailedError(f"the engine failed: {cause}")
         failure.__cause__ = cause
         self._registry.close(failure)
-        self._observer.engine_failed(failure)
+        if self._registry.failure is failure:
+            self._observer.engine_failed(failure)
 
     def _end_error(self) -> EngineError:
         return self._registry.failure or EngineStoppedError()

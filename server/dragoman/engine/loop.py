@@ -1,4 +1,4 @@
-"""The step loop: schedule, run, update."""
+"""The step loop: schedule, run, update. There may be several, each with rows of its own."""
 
 import logging
 import math
@@ -27,6 +27,7 @@ class StepLoop:
     """Decodes all running requests, one token each per step; used by one thread only.
 
     Attributes:
+        rows: the rows of its running batch.
         steps: steps computed so far.
         busy_since: when the step that is computed now began, or None.
     """
@@ -39,14 +40,16 @@ class StepLoop:
         decoder: DecoderSession,
         observer: EngineObserver,
         clock: Clock,
+        worker: int = 0,
     ) -> None:
-        """Begin with nothing running."""
+        """Begin with nothing running; `worker` is the loop's number in the registry."""
         self._registry = registry
-        self._rows = rows
+        self.rows = rows
         self._prefixes = prefixes
         self._decoder = decoder
         self._observer = observer
         self._clock = clock
+        self._worker = worker
         self._running: list[tuple[Job, Search]] = []
         self.steps = 0
         self.busy_since: float | None = None
@@ -58,7 +61,7 @@ class StepLoop:
             Whether any row was active.
         """
         self._schedule()
-        active = self._rows.compact()
+        active = self.rows.compact()
         if active:
             started = self.busy_since = self._clock()
             step = self._run(active)
@@ -70,7 +73,7 @@ class StepLoop:
         return active > 0
 
     def _schedule(self) -> None:
-        plan = self._registry.plan()
+        plan = self._registry.plan(self._worker)
         for job, error in plan.ended:
             self._end(job, error)
         for job in plan.aligned:
@@ -84,7 +87,7 @@ class StepLoop:
         if not job.running and len(job.waiting) == len(job.searches):
             self._observer.request_admitted(job.taken - job.submitted)
         search = job.waiting.pop()
-        self._rows.place(search, job.source)
+        self.rows.place(search, job.source)
         if search.forced:
             self._resume(job, search)
         job.running.append(search)
@@ -100,7 +103,7 @@ class StepLoop:
         if known is not None:
             reused = len(known.token_ids)
             search.resume(known.token_ids, known.log_probabilities)
-            self._rows.resume(search, known.token_ids[-1], known.target)
+            self.rows.resume(search, known.token_ids[-1], known.target)
         elif prefixes.enabled:
             search.resume((), ())
         self._observer.prefix_reused(reused, len(forced) - reused)
@@ -109,7 +112,7 @@ class StepLoop:
         """Keep what a row knows for later requests."""
         if self._prefixes.enabled and trace is not None and trace.token_ids:
             row, token_ids, log_probabilities = trace
-            read = partial(self._rows.read, row)
+            read = partial(self.rows.read, row)
             self._prefixes.keep(job.source_ids, token_ids, log_probabilities, read)
 
     def _run(self, active: int) -> Step:
@@ -125,7 +128,7 @@ class StepLoop:
         spoiled: list[tuple[Job, Search]] = []
         for job, search in self._running:
             done = search.advance(step)
-            if (done or search.ended) and not self._rows.finite(search):
+            if (done or search.ended) and not self.rows.finite(search):
                 spoiled.append((job, search))
             if job.stream:
                 self._commit(job, search)
@@ -137,7 +140,7 @@ class StepLoop:
                 over.append((job, search))
             elif search.parents is not None:
                 changed.append(search)
-        self._rows.feed(step.next_ids)
+        self.rows.feed(step.next_ids)
         self._fail_poisoned(spoiled)
         # Who has just failed has no rows.
         for job, search in over:
@@ -145,7 +148,7 @@ class StepLoop:
                 self._end_branch(job, search)
         for search in changed:
             if search.rows:
-                self._rows.rearrange(search)
+                self.rows.rearrange(search)
 
     def _keep_ended(self, job: Job, search: Search) -> None:
         for trace in search.ended:
@@ -165,8 +168,8 @@ class StepLoop:
         self._keep(job, search.trace())
         self._running.remove((job, search))
         job.running.remove(search)
-        self._rows.free(search)
-        self._registry.release(search.most_rows)
+        self.rows.free(search)
+        self._registry.release(search.most_rows, self._worker)
         if not job.running and not job.waiting:
             self._complete(job)
 
@@ -199,7 +202,7 @@ class StepLoop:
 
     def _fail_poisoned(self, poisoned: list[tuple[Job, Search]]) -> None:
         for _, search in poisoned:
-            self._rows.clear(search)
+            self.rows.clear(search)
         for job in {job.ticket.key: job for job, _ in poisoned}.values():
             self._registry.remove(job)
             self._fail(job, NumericsError("decoder"))
@@ -221,7 +224,7 @@ class StepLoop:
     def _leave(self, job: Job) -> None:
         self._running = [branch for branch in self._running if branch[0] is not job]
         for search in job.running:
-            self._rows.free(search)
+            self.rows.free(search)
 
     def _fail(self, job: Job, error: EngineError) -> None:
         """End a job that was taken out of the registry."""

@@ -9,7 +9,7 @@ class EngineObserver:
 
     The methods must be fast and must not raise. `request_queued` and `request_rejected` run on
     the thread that submits, `encoded` and `sources_found` on the encoder's thread, all others on
-    the engine's. Times are in seconds.
+    the decoder's, of which there may be several. Times are in seconds.
     """
 
     def request_queued(self) -> None:
@@ -49,7 +49,7 @@ class EngineObserver:
         """A request ended with this error after it had been accepted."""
 
     def step(self, rows: int, seconds: float) -> None:
-        """One step over this many rows is over, all its events delivered."""
+        """One step of a worker over this many rows is over, all its events delivered."""
 
     def encoded(self, sentences: int, tokens: int, seconds: float) -> None:
         """One batch of sources with this many real tokens was encoded."""

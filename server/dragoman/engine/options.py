@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from dragoman.engine.errors import InvalidOptionError
 
 MAX_ROWS = 256
+MAX_WORKERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,12 +13,15 @@ class EngineOptions:
     """How much the engine takes on at once.
 
     Attributes:
-        max_rows: most hypotheses that are decoded in one step, 1 to 256.
+        max_rows: most hypotheses that are decoded at once, 1 to 256, over all workers.
         max_queued: most requests that wait for a row, at least 1; more are refused.
         max_batch_tokens: most padded source tokens that are encoded at once, and about as many
             encoded ones wait for a row. None: the larger of 512 and the model's longest source.
-        decoder_threads: threads that compute a step, at least 1. None: half of the processor
-            cores that the process may use.
+        decoder_workers: step loops beside each other, each with a running batch of its own, 1 to
+            16; a request runs in the one with the fewest rows. None: 2, or 1 where the process may
+            use one processor core only.
+        decoder_threads: threads that compute the workers' steps, at least 1. None: half of the
+            processor cores that the process may use.
         encoder_threads: threads that encode sources beside it, likewise.
         source_cache_bytes: most bytes of encoded sources that are kept for later requests with
             the same source, from 0 on; 0 keeps none.
@@ -28,6 +32,7 @@ class EngineOptions:
     max_rows: int = 32
     max_queued: int = 1024
     max_batch_tokens: int | None = None
+    decoder_workers: int | None = None
     decoder_threads: int | None = None
     encoder_threads: int | None = None
     source_cache_bytes: int = 64 << 20
@@ -43,6 +48,9 @@ class EngineOptions:
             raise InvalidOptionError("max_rows", self.max_rows, f"1 to {MAX_ROWS}")
         if self.max_queued < 1:
             raise InvalidOptionError("max_queued", self.max_queued, "at least 1")
+        workers = self.decoder_workers
+        if workers is not None and not 1 <= workers <= MAX_WORKERS:
+            raise InvalidOptionError("decoder_workers", workers, f"1 to {MAX_WORKERS}, or None")
         for field in ("max_batch_tokens", "decoder_threads", "encoder_threads"):
             value = getattr(self, field)
             if value is not None and value < 1:

@@ -13,9 +13,9 @@ class Pace:
         """Begin with none."""
         self._recent: deque[float] = deque(maxlen=_RECENT_REQUESTS)
 
-    def note(self, now: float) -> None:
-        """Note that a request is answered now."""
-        self._recent.append(now)
+    def note(self, now: float, count: int = 1) -> None:
+        """Note that so many requests are answered now."""
+        self._recent.extend([now] * count)
 
     def retry_after(self, queued: int, now: float) -> float:
         """Guess when half of a queue will be gone, in seconds from now."""

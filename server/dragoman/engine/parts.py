@@ -23,6 +23,7 @@ from dragoman.engine.threads import available_cores
 from dragoman.engine.tokenizer import Tokenizer
 
 _LEAST_BATCH_TOKENS = 512
+_WORKERS = 2
 
 
 def make_limits(bundle: Bundle, options: EngineOptions) -> EngineLimits:
@@ -38,8 +39,13 @@ def make_limits(bundle: Bundle, options: EngineOptions) -> EngineLimits:
 def make_registry(limits: EngineLimits, options: EngineOptions, clock: Clock) -> Registry:
     """Begin a registry for an engine of these limits."""
     tokens = options.max_batch_tokens or max(_LEAST_BATCH_TOKENS, limits.max_source_tokens)
-    scheduler = Scheduler(options.max_rows, options.max_queued, tokens)
+    workers = _count_workers(options)
+    scheduler = Scheduler(options.max_rows, options.max_queued, tokens, workers)
     return Registry(scheduler, options.max_queued, clock)
+
+
+def _count_workers(options: EngineOptions) -> int:
+    return options.decoder_workers or min(_WORKERS, available_cores())
 
 
 def open_tokenizer(bundle: Bundle) -> Tokenizer:
@@ -60,18 +66,16 @@ class Machinery:
     """The graphs of a bundle, their buffers and the loops that run them.
 
     Attributes:
-        steps: what decodes.
+        steps: what decodes, a loop for each worker.
         encoder: what encodes sources.
         aligner: what aligns outputs.
-        rows: the rows of the running batch.
         sources: encoded sources that are kept.
         prefixes: decoded prefixes that are kept.
     """
 
-    steps: StepLoop
+    steps: tuple[StepLoop, ...]
     encoder: EncoderLoop
     aligner: AlignerLoop
-    rows: Rows
     sources: SourceCache
     prefixes: PrefixCache
 
@@ -92,37 +96,42 @@ class Machinery:
         # The two graphs run beside each other: half of the cores each keeps all of them busy.
         threads = max(1, available_cores() // 2)
         encoder_threads = options.encoder_threads or threads
-        cache = Cache(CacheShape.of(bundle, options.max_rows))
-        step_input = StepInput.zeros(options.max_rows)
         encoder = EncoderSession(
-            open_session(bundle.path(ENCODER), encoder_threads), cache.shape, bundle.tokens.pad
+            open_session(bundle.path(ENCODER), encoder_threads),
+            CacheShape.of(bundle, options.max_rows),
+            bundle.tokens.pad,
         )
-        decoder = DecoderSession(
-            open_session(bundle.path(DECODER), options.decoder_threads or threads),
-            cache,
-            step_input,
-            bundle.architecture.vocabulary_size,
-        )
-        decoder.settle()
+        session = open_session(bundle.path(DECODER), options.decoder_threads or threads)
+        prefixes = PrefixCache(options.prefix_cache_bytes)
+
+        def step_loop(worker: int) -> StepLoop:
+            # Each has room for all rows: what is never touched takes no memory.
+            cache = Cache(CacheShape.of(bundle, options.max_rows))
+            step_input = StepInput.zeros(options.max_rows)
+            vocabulary = bundle.architecture.vocabulary_size
+            decoder = DecoderSession(session, cache, step_input, vocabulary)
+            decoder.settle()
+            rows = Rows(cache, step_input, bundle.tokens.bos)
+            return StepLoop(registry, rows, prefixes, decoder, observer, clock, worker)
+
+        steps = tuple(map(step_loop, range(_count_workers(options))))
         drop_pages(bundle.path(WEIGHTS))
         longest = bundle.limits.max_target_tokens
         scorer = ScorerSession(bundle.path(SCORER), encoder_threads, bundle.tokens, longest)
-        rows = Rows(cache, step_input, bundle.tokens.bos)
-        prefixes = PrefixCache(options.prefix_cache_bytes)
         sources = SourceCache(options.source_cache_bytes)
         return cls(
-            StepLoop(registry, rows, prefixes, decoder, observer, clock),
+            steps,
             EncoderLoop(registry, encoder, sources, observer, clock),
             AlignerLoop(registry, scorer, clock),
-            rows,
             sources,
             prefixes,
         )
 
     def statistics(self, registry: Registry, slots: int, now: float) -> EngineStatistics:
         """Count what there is at this moment."""
-        rows = self.rows
-        released, created = rows.released, rows.created
+        # What was released is read first: it is never more than what was created.
+        released = sum(loop.rows.released for loop in self.steps)
+        created = sum(loop.rows.created for loop in self.steps)
         return EngineStatistics(
             queued=registry.queued,
             pending=registry.pending,
@@ -130,7 +139,7 @@ class Machinery:
             slots_total=slots,
             slots_created=created,
             slots_released=released,
-            steps=self.steps.steps,
+            steps=sum(loop.steps for loop in self.steps),
             busy_seconds=self._busy_seconds(now),
             source_cache_hits=self.sources.hits,
             source_cache_misses=self.sources.misses,
@@ -141,5 +150,6 @@ class Machinery:
         )
 
     def _busy_seconds(self, now: float) -> float:
-        begun = (loop.busy_since for loop in (self.steps, self.encoder, self.aligner))
+        decoding = [loop.busy_since for loop in self.steps]
+        begun = (*decoding, self.encoder.busy_since, self.aligner.busy_since)
         return max((now - since for since in begun if since is not None), default=0.0)

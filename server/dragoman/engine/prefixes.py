@@ -4,6 +4,7 @@ Each position's keys and values depend on the source and on the tokens up to it 
 always computes them in the same way; so a copy has the very bits that stepping would give.
 """
 
+import threading
 from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class KnownPrefix:
 
 
 class PrefixCache:
-    """Decoded prefixes by source and target. Used by one thread only.
+    """Decoded prefixes by source and target. May be used by any thread.
 
     No entry is the beginning of another of the same source. So, in the order of their tokens,
     what has most in common with given tokens is next to their place.
@@ -51,6 +52,7 @@ class PrefixCache:
         self.enabled = max_bytes > 0
         self.reused = 0
         self.computed = 0
+        self._lock = threading.Lock()
         self._entries: LruBytes[tuple[_Ids, _Ids], KnownPrefix] = LruBytes(max_bytes)
         self._targets: dict[_Ids, list[_Ids]] = {}
 
@@ -61,10 +63,11 @@ class PrefixCache:
 
     def find(self, source: _Ids, wanted: _Ids) -> KnownPrefix | None:
         """Give the longest known beginning of a target, or None, and count what it saves."""
-        length, target = self._closest(source, wanted)
-        self.reused += length
-        self.computed += len(wanted) - length
-        entry = self._entries.get((source, target)) if length else None
+        with self._lock:
+            length, target = self._closest(source, wanted)
+            self.reused += length
+            self.computed += len(wanted) - length
+            entry = self._entries.get((source, target)) if length else None
         if entry is None:
             return None
         return KnownPrefix(
@@ -94,16 +97,18 @@ class PrefixCache:
             read: gives a copy of the keys and values of the first so many positions, float32
                 [layers, 2, heads, positions, head_size].
         """
-        common, closest = self._closest(source, target)
-        if common == len(target):
-            self._entries.get((source, closest))
-            return
-        values = read(len(target))
-        if not np.isfinite(values).all():
-            return
-        if common == len(closest):
-            self._forget(source, closest)
-        self._enter(source, KnownPrefix(target, tuple(log_probabilities[: len(target)]), values))
+        with self._lock:
+            common, closest = self._closest(source, target)
+            if common == len(target):
+                self._entries.get((source, closest))
+                return
+            values = read(len(target))
+            if not np.isfinite(values).all():
+                return
+            if common == len(closest):
+                self._forget(source, closest)
+            known = tuple(log_probabilities[: len(target)])
+            self._enter(source, KnownPrefix(target, known, values))
 
     def _enter(self, source: _Ids, known: KnownPrefix) -> None:
         target = known.token_ids

@@ -34,6 +34,7 @@ class Ticket:
         branches: branches that have no rows yet.
         deadline: time from which on it is expired, or None.
         aligned: whether its outputs are to be aligned.
+        worker: the step loop that decodes it, or None before it gets rows.
     """
 
     key: int
@@ -45,6 +46,7 @@ class Ticket:
     queued: bool = field(default=True, init=False)
     holds: bool = field(default=False, init=False)
     in_turn: bool = field(default=False, init=False)
+    worker: int | None = field(default=None, init=False)
 
     def expired(self, now: float) -> bool:
         """Whether its time is over."""
@@ -54,16 +56,21 @@ class Ticket:
 class Scheduler:
     """Decides on batches and rows. It knows no clock: time is passed in."""
 
-    def __init__(self, max_rows: int, max_queued: int, max_batch_tokens: int) -> None:
+    def __init__(
+        self, max_rows: int, max_queued: int, max_batch_tokens: int, workers: int = 1
+    ) -> None:
         """Begin with all rows free.
 
         Args:
-            max_rows: rows there are.
+            max_rows: rows there are, over all step loops.
             max_queued: most requests that have no rows yet.
             max_batch_tokens: most padded tokens of a batch; about as many encoded ones may wait
                 for rows, and as many for their alignment.
+            workers: step loops among which requests are divided.
         """
         self.free_rows = max_rows
+        self.workers = workers
+        self._given_rows = [0] * workers
         self.queued = 0
         self._max_queued = max_queued
         self._max_batch_tokens = max_batch_tokens
@@ -147,12 +154,17 @@ class Scheduler:
     def admit(self) -> list[int]:
         """Give free rows to branches of ready requests, oldest first.
 
+        The first branch decides on the request's worker: the one with the fewest rows.
+
         Returns:
             The key of the request, once for each branch that gets its rows now.
         """
         admitted: list[int] = []
         while self._ready and (ticket := self._oldest_ready()).width <= self.free_rows:
+            if ticket.worker is None:
+                ticket.worker = self._given_rows.index(min(self._given_rows))
             self.free_rows -= ticket.width
+            self._given_rows[ticket.worker] += ticket.width
             self._start_branch(ticket)
             admitted.append(ticket.key)
         return admitted
@@ -184,9 +196,10 @@ class Scheduler:
             self._held_tokens -= ticket.source_tokens
             ticket.holds = False
 
-    def release(self, rows: int) -> None:
-        """Take rows back that a branch needs no more."""
+    def release(self, rows: int, worker: int = 0) -> None:
+        """Take rows back that branches of a worker need no more."""
         self.free_rows += rows
+        self._given_rows[worker] -= rows
 
     def remove(self, key: int) -> None:
         """Forget a request, wherever it stands; its rows are released apart from that."""

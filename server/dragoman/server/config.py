@@ -106,6 +106,12 @@ class Config(BaseSettings):
     default_deadline_seconds: float = Field(
         default=300.0, gt=0, le=86_400, description="Deadline of a call whose client sets none."
     )
+    decoder_workers: int | None = Field(
+        default=None,
+        ge=1,
+        le=16,
+        description="Running batches beside each other; by default 2, or 1 on a single core.",
+    )
     decoder_threads: int | None = Field(
         default=None, ge=1, le=256, description="Threads of the decoder; by affinity and CPU quota."
     )

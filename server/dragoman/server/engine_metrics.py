@@ -1,5 +1,6 @@
 """What the engine does, as Prometheus series: an observer for events, a collector for levels."""
 
+import threading
 from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter
@@ -66,7 +67,7 @@ class EngineSeries:
             "From the first token to the last, for each after the first.",
             TIME_PER_TOKEN_BUCKETS,
         )
-        self.rows = histogram("batch_rows", "Rows decoded in one step.", BATCH_BUCKETS)
+        self.rows = histogram("batch_rows", "Rows decoded in one step of a worker.", BATCH_BUCKETS)
         self.step = histogram("step_seconds", "Time of one decoding step.", SHORT_BUCKETS)
         self.encoder = histogram("encoder_seconds", "Time of one encoder batch.", SHORT_BUCKETS)
         self.encoded = counter("encoded_sentences", "Sources encoded.")
@@ -100,6 +101,8 @@ class EngineSeries:
 class EngineMetrics(EngineObserver):
     """Counts and times events; called on the engine's threads, so each method is a few adds.
 
+    The decoder's workers take turns by a lock, since a tally must have one writer at a time.
+
     Nothing is seen of it before `begin`, so that warming up is not taken for work. Refusals are
     not counted here but where calls end: the services refuse most before the engine sees them.
     """
@@ -107,6 +110,7 @@ class EngineMetrics(EngineObserver):
     def __init__(self, registry: CollectorRegistry) -> None:
         self._shown = EngineSeries(registry)
         self._series = EngineSeries(CollectorRegistry())
+        self._decoding = threading.Lock()
 
     def begin(self) -> None:
         """Show what happens from now on."""
@@ -118,27 +122,31 @@ class EngineMetrics(EngineObserver):
 
     def request_admitted(self, queue_seconds: float) -> None:
         """See `EngineObserver`."""
-        self._series.queue.observe(queue_seconds)
+        with self._decoding:
+            self._series.queue.observe(queue_seconds)
 
     def first_token(self, seconds: float) -> None:
         """See `EngineObserver`."""
-        self._series.first_token.observe(seconds)
+        with self._decoding:
+            self._series.first_token.observe(seconds)
 
     def request_finished(
         self, reason: FinishReason | None, output_tokens: int, _source_tokens: int, seconds: float
     ) -> None:
         """See `EngineObserver`."""
         series = self._series
-        series.finished[reason].inc()
-        if reason is not None:
-            series.target_tokens.inc(output_tokens)
-            if output_tokens > 1:
-                series.per_token.observe(seconds / (output_tokens - 1))
+        with self._decoding:
+            series.finished[reason].inc()
+            if reason is not None:
+                series.target_tokens.inc(output_tokens)
+                if output_tokens > 1:
+                    series.per_token.observe(seconds / (output_tokens - 1))
 
     def request_scored(self, _targets: int, tokens: int, _seconds: float) -> None:
         """See `EngineObserver`."""
-        self._series.scored.inc()
-        self._series.scored_tokens.inc(tokens)
+        with self._decoding:
+            self._series.scored.inc()
+            self._series.scored_tokens.inc(tokens)
 
     def request_failed(self, error: EngineError) -> None:
         """See `EngineObserver`."""
@@ -146,8 +154,9 @@ class EngineMetrics(EngineObserver):
 
     def step(self, rows: int, seconds: float) -> None:
         """See `EngineObserver`."""
-        self._series.rows.observe(rows)
-        self._series.step.observe(seconds)
+        with self._decoding:
+            self._series.rows.observe(rows)
+            self._series.step.observe(seconds)
 
     def encoded(self, sentences: int, tokens: int, seconds: float) -> None:
         """See `EngineObserver`."""
@@ -163,8 +172,9 @@ class EngineMetrics(EngineObserver):
 
     def prefix_reused(self, reused: int, computed: int) -> None:
         """See `EngineObserver`."""
-        self._series.prefix_reused.inc(reused)
-        self._series.prefix_computed.inc(computed)
+        with self._decoding:
+            self._series.prefix_reused.inc(reused)
+            self._series.prefix_computed.inc(computed)
 
 
 class EngineLevels(Collector):
@@ -182,7 +192,7 @@ class EngineLevels(Collector):
         now = self._statistics()
         levels = (
             ("queued_requests", "Requests that wait for a row.", now.queued if now else 0),
-            ("running_rows", "Rows in the running batch.", now.running_rows if now else 0),
+            ("running_rows", "Rows in the running batches.", now.running_rows if now else 0),
             ("slots", "Cache slots there are.", now.slots_total if now else 0),
             (
                 "source_cache_bytes",

@@ -83,6 +83,7 @@ def _load(config: Config, observer: EngineObserver, load_engine: LoadEngine) -> 
         options = EngineOptions(
             max_rows=config.max_rows,
             max_queued=config.max_queued,
+            decoder_workers=config.decoder_workers,
             decoder_threads=config.decoder_threads,
             encoder_threads=config.encoder_threads,
             source_cache_bytes=config.source_cache_bytes,

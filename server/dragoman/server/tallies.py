@@ -1,8 +1,8 @@
 """Counters and histograms for the hot path: a few plain additions, no locks.
 
-Each is written by one thread and read by the one that answers a scrape, which may see a sum a
-moment older than its count. prometheus-client's own take a lock for each addition: several of them
-at every decoding step cost 4 % of all tokens a second (measured at 8 concurrent calls).
+Each is written by one thread at a time and read by the one that answers a scrape, which may see a
+sum a moment older than its count. prometheus-client's own take a lock for each addition: several of
+them at every decoding step cost 4 % of all tokens a second (measured at 8 concurrent calls).
 """
 
 from bisect import bisect_left
