@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import pytest
 
 from dragoman.v1 import translation_pb2
 from tests.number_words import english
-from tests.server.harness import DEADLINE, Hosted, failure
+from tests.server.harness import DEADLINE, Hosted, Valve, config, failure, hosted
 
 
 def check_equal(server: Hosted, text: str, **fields: object) -> None:
@@ -51,6 +53,53 @@ def test_a_cut_stream_says_so(server: Hosted) -> None:
 def test_pieces_come_one_by_one(server: Hosted) -> None:
     text = "\n".join(english(number) for number in range(1000, 1100))
     assert len(server.stream(text)) > 4
+
+
+def test_tokens_that_come_fast_are_sent_together(tiny_bundle: Path) -> None:
+    text, valve = english(7777), Valve()
+    # The interval is longer than a call may take: the end of the text must not wait for it.
+    settings = config(tiny_bundle, stream_interval_seconds=60, default_beam_size=1)
+    with hosted(settings, valve.load) as server:
+        valve.close()
+        request = translation_pb2.StreamTranslateTextRequest(content=text)
+        call = server.translation.StreamTranslateText(request, timeout=DEADLINE)
+        first = next(call)
+        valve.open()
+        [last] = call
+        assert first.text_delta
+        assert first.text_delta + last.text_delta == server.text(text)
+        lines = server.stream(f"{text}\n{text}")
+        assert len(lines) <= 4
+        assert "".join(piece.text_delta for piece in lines) == server.text(f"{text}\n{text}")
+
+
+def test_each_token_is_sent_as_it_comes_where_that_is_wanted(tiny_bundle: Path) -> None:
+    valve = Valve()
+    settings = config(tiny_bundle, stream_interval_seconds=0, default_beam_size=1)
+    with hosted(settings, valve.load) as server:
+        valve.close()
+        request = translation_pb2.StreamTranslateTextRequest(content=english(7777))
+        call = server.translation.StreamTranslateText(request, timeout=DEADLINE)
+        pieces = []
+        for _ in range(3):
+            pieces.append(next(call).text_delta)
+            valve.let_step()
+        valve.open()
+        rest = [piece.text_delta for piece in call]
+        assert "".join(pieces + rest) == server.text(english(7777))
+
+
+def test_a_stream_that_waits_for_more_tokens_ends_with_the_server(tiny_bundle: Path) -> None:
+    valve = Valve()
+    settings = config(tiny_bundle, stream_interval_seconds=60, default_beam_size=1)
+    with hosted(settings, valve.load) as server:
+        valve.close()
+        request = translation_pb2.StreamTranslateTextRequest(content=english(7777))
+        call = server.translation.StreamTranslateText(request, timeout=DEADLINE)
+        assert next(call).text_delta
+        valve.error = RuntimeError("the graph is gone")
+        valve.open()
+        assert failure(lambda: list(call)).code == "UNAVAILABLE"
 
 
 def test_the_text_is_checked(server: Hosted) -> None:

@@ -106,6 +106,12 @@ class Config(BaseSettings):
     default_deadline_seconds: float = Field(
         default=300.0, gt=0, le=86_400, description="Deadline of a call whose client sets none."
     )
+    stream_interval_seconds: float = Field(
+        default=0.005,
+        ge=0,
+        le=60,
+        description="Least time between two pieces of a stream: faster tokens are sent together.",
+    )
     decoder_workers: int | None = Field(
         default=None,
         ge=1,

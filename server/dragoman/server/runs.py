@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, cast
@@ -109,6 +110,8 @@ class Run(Generic[RequestT, ResultT]):
         self._unbegun = 0
         self._error: EngineError | CallError | None = None
         self._changed = asyncio.Event()
+        self._gathering = 0
+        self._gathered = asyncio.Event()
         self._left = False
 
     def __enter__(self) -> Self:
@@ -154,11 +157,20 @@ class Run(Generic[RequestT, ResultT]):
             await self._change()
         raise self._error
 
+    async def gather(self, index: int, seconds: float) -> None:
+        """Let tokens of one streamed request come for so long, unless its last come before."""
+        self._gathering = index
+        self._gathered.clear()
+        if self._error is None and self._answers[index] is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._gathered.wait(), seconds)
+
     def fail(self, error: EngineError | CallError) -> None:
         """End the run with `error`, unless another came first."""
         if self._error is None:
             self._error = error
         self._changed.set()
+        self._gathered.set()
 
     async def _change(self) -> None:
         self._changed.clear()
@@ -190,6 +202,8 @@ class Run(Generic[RequestT, ResultT]):
         self._answers[index] = Answer(result, self._submitted[index])
         self._handles.pop(index, None)
         self._open -= 1
+        if index == self._gathering:
+            self._gathered.set()
         self._runner.admission.release(1)
         if self._next < len(self._requests) and self._error is None:
             try:

@@ -77,6 +77,7 @@ class TranslationService(translation_pb2_grpc.TranslationServiceServicer):
                 while not done:
                     if text:
                         yield translation_pb2.StreamTranslateTextResponse(text_delta=text)
+                        await run.gather(index, self._config.stream_interval_seconds)
                     tokens, done = await run.read(index)
                     text = decoder.feed(tokens)
                 text += decoder.finish() + separator
