@@ -49,8 +49,11 @@ def dequantized(bundle: Path) -> Transformer:
     for number, module in enumerate(model.decoder.layers):
         layer = cast(DecoderLayer, module)
         _fill_decoder_layer(layer, decoder, f"layers.{number}")
-        encoder.fill((layer.cross_attention.key,), f"memory_maps.{2 * number}")
-        encoder.fill((layer.cross_attention.value,), f"memory_maps.{2 * number + 1}")
+        cross = layer.cross_attention
+        for place, (linear, part) in enumerate(((cross.key, "key"), (cross.value, "value"))):
+            # Keys and values of int8 come in steps.
+            steps = decoder.find(f"layers.{number}.cross_steps.{part}")
+            encoder.fill((linear,), f"memory_maps.{2 * number + place}", steps)
     if model.config.norm == "pre":
         encoder.fill_norm(model.encoder.norm, "norm")
         decoder.fill_norm(model.decoder.norm, "norm")
@@ -70,11 +73,21 @@ class _Weights:
             raise DequantizeError(f"{self._name}: no weight is named {name!r}")
         return torch.from_numpy(self._found[name].copy())
 
-    def fill(self, linears: tuple[nn.Linear, ...], name: str) -> None:
-        """Share a product of [in, sum of outs] out among the maps that it was laid out from."""
-        matrix = self.tensor(f"{name}.weight").float() * self.tensor(f"{name}.columns")
+    def find(self, name: str) -> Tensor | None:
+        return self.tensor(name) if name in self._found else None
+
+    def fill(self, linears: tuple[nn.Linear, ...], name: str, steps: Tensor | None = None) -> None:
+        """Share a product of [in, sum of outs] out among the maps that it was laid out from.
+
+        Args:
+            linears: the maps.
+            name: of the product.
+            steps: the columns' units, float32 [sum of outs], if they are not 1.
+        """
+        units = torch.ones(()) if steps is None else steps
+        matrix = self.tensor(f"{name}.weight").float() * (self.tensor(f"{name}.columns") * units)
         sizes = [linear.out_features for linear in linears]
-        bias_of_all = self.tensor(f"{name}.bias")
+        bias_of_all = self.tensor(f"{name}.bias") * units
         parts = zip(torch.split(matrix, sizes, dim=1), torch.split(bias_of_all, sizes), strict=True)
         for linear, (weight, bias) in zip(linears, parts, strict=True):
             linear.weight.copy_(weight.T)

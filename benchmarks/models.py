@@ -20,9 +20,10 @@ from sentencepiece import sentencepiece_model_pb2
 from benchmarks.dequantize import dequantized
 from dragoman.engine.bundle import DECODER, ENCODER, MANIFEST, SCORER, TOKENIZER
 from dragoman.export.bundle import Description, add_texts, replacing, write_manifest
-from dragoman.export.calibration import Sentence, measure_ranges
+from dragoman.export.calibration import Sentence, measure_cache_steps, measure_ranges
 from dragoman.export.graphs import decoder_model, encoder_model, scorer_model
 from dragoman.export.int8 import IntegerArithmetic
+from dragoman.export.precisions import Precisions
 from dragoman.export.weights import save_graphs
 from dragoman.transformer import Transformer, TransformerConfig
 
@@ -79,7 +80,8 @@ def _write_base(directory: Path) -> None:
         Sentence((*generator.choices(ids, k=20), 3), (2, *generator.choices(ids, k=20)))
         for _ in range(8)
     ]
-    arithmetic = IntegerArithmetic(measure_ranges(model, sentences))
+    steps = measure_cache_steps(model, sentences)
+    arithmetic = IntegerArithmetic(measure_ranges(model, sentences), steps)
     graphs = {
         ENCODER: encoder_model(model, arithmetic),
         DECODER: decoder_model(model, arithmetic),
@@ -93,7 +95,7 @@ def _write_base(directory: Path) -> None:
     _write_widened(model.config.vocabulary_size, tokenizer)
     add_texts(directory, tokenizer, description)
     tokenizer.unlink()
-    write_manifest(directory, model.config, "int8", description, {}, [])
+    write_manifest(directory, model.config, Precisions("int8", "int8"), description, {}, [])
 
 
 def _write_widened(size: int, path: Path) -> None:

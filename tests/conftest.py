@@ -119,7 +119,7 @@ def tiny_checkpoint(tiny_run: Path) -> Path:
 BUNDLE_SOURCES = (*TRAINING_SOURCES, "export/dragoman/export")
 
 
-def _bundle(run: Path, precision: Any) -> Path:
+def _bundle(run: Path, precision: Any, caches: Any = "int8") -> Path:
     def build(folder: Path) -> None:
         from dragoman.export.bundle import Description
         from dragoman.export.export import Checkpoint, Exporter
@@ -127,16 +127,24 @@ def _bundle(run: Path, precision: Any) -> Path:
         description = Description(
             name="numbers-tiny", source_language_code="en", target_language_code="de"
         )
-        exporter = Exporter(Checkpoint.load(run / "checkpoint"), description, lambda _: None)
+        checkpoint = Checkpoint.load(run / "checkpoint")
+        exporter = Exporter(checkpoint, description, lambda _: None, caches)
         exporter.write(folder / "bundle", precision, run / "dev.tsv")
 
-    return cached(f"tiny-{precision}", BUNDLE_SOURCES, build) / "bundle"
+    name = f"tiny-{precision}" + ("" if caches == "int8" else f"-{caches}")
+    return cached(name, BUNDLE_SOURCES, build) / "bundle"
 
 
 @pytest.fixture(scope="session")
 def tiny_bundle(tiny_run: Path) -> Path:
     """The int8 bundle of the tiny Transformer."""
     return _bundle(tiny_run, "int8")
+
+
+@pytest.fixture(scope="session")
+def tiny_bundle_float_caches(tiny_run: Path) -> Path:
+    """The same with keys and values in float32."""
+    return _bundle(tiny_run, "int8", "fp32")
 
 
 @pytest.fixture(scope="session")

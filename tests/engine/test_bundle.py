@@ -62,11 +62,19 @@ def test_a_file_that_the_manifest_leaves_out_is_named(copy: Path, name: str) -> 
         Bundle.load(copy)
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 3, True, "1", None])
 def test_another_format_version_is_refused(copy: Path, version: object) -> None:
     edit(copy, lambda manifest: manifest.update(format_version=version))
-    with pytest.raises(BundleError, match=f"format_version is {version!r}; this engine reads 1"):
+    message = f"format_version is {version!r}; this engine reads 1 and 2"
+    with pytest.raises(BundleError, match=message):
         Bundle.load(copy)
+
+
+def test_caches_are_of_float32_where_nothing_is_said(copy: Path) -> None:
+    assert (Bundle.load(copy).format_version, Bundle.load(copy).cache_precision) == (2, "int8")
+    edit(copy, lambda manifest: manifest.pop("cache_precision"))
+    edit(copy, lambda manifest: manifest.update(format_version=1))
+    assert (Bundle.load(copy).format_version, Bundle.load(copy).cache_precision) == (1, "fp32")
 
 
 def test_a_file_outside_the_directory_is_refused(copy: Path) -> None:
@@ -102,6 +110,7 @@ def test_a_manifest_that_is_no_object_is_refused(copy: Path, content: str) -> No
     [
         ("name", lambda manifest: manifest.pop("name")),
         ("precision", lambda manifest: manifest.update(precision="fp8")),
+        ("cache_precision", lambda manifest: manifest.update(cache_precision="int4")),
         ("architecture.heads", lambda manifest: manifest["architecture"].update(heads=0)),
         ("architecture", lambda manifest: manifest["architecture"].update(heads=3)),
         ("tokens.eos", lambda manifest: manifest["tokens"].pop("eos")),

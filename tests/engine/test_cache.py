@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 
@@ -24,6 +25,26 @@ def test_sizes_come_from_the_bundle(tiny_bundle: Path) -> None:
     assert (shape.layers, shape.rows) == (bundle.architecture.decoder_layers, 5)
     assert shape.target_capacity == bundle.limits.max_target_tokens
     assert shape.source_capacity == bundle.limits.max_source_tokens
+
+
+def test_the_bundle_says_what_it_holds(
+    tiny_bundle: Path, tiny_bundle_float_caches: Path, tiny_bundle_fp32: Path
+) -> None:
+    kinds = [(tiny_bundle, np.int8), (tiny_bundle_float_caches, np.float32)]
+    for path, dtype in (*kinds, (tiny_bundle_fp32, np.float32)):
+        cache = Cache(CacheShape.of(Bundle.load(path), rows=2))
+        assert cache.target.dtype == cache.source.dtype == dtype
+
+
+def test_integers_are_finite() -> None:
+    for value, finite in ((1.0, True), (np.inf, False), (np.nan, False)):
+        cache = Cache(SMALL)
+        cache.target[1, 0, 1, 1, 3] = value
+        assert cache.finite(1, 3, 5)
+        assert cache.finite(1, 4, 5) is finite
+    rounded = Cache(dataclasses.replace(SMALL, rounded=True))
+    rounded.target[:], rounded.source[:] = 127, -128
+    assert rounded.finite(1, 32, 32)
 
 
 def test_a_source_fills_its_positions_alone() -> None:

@@ -218,6 +218,14 @@ def exact(tiny_bundle_fp32: Path) -> Iterator[Hand]:
     hand.engine.stop(drain=False)
 
 
+@pytest.fixture
+def floats(tiny_bundle_float_caches: Path) -> Iterator[Hand]:
+    """In int8, but with keys and values that can hold a NaN."""
+    hand = Hand(tiny_bundle_float_caches)
+    yield hand
+    hand.engine.stop(drain=False)
+
+
 def poison(hand: Hand, call: Call) -> None:
     """Put NaN into the source of a running request, in each of its rows but the last."""
     running = hand.engine._registry._jobs[call.handle._key].running
@@ -249,8 +257,9 @@ def test_a_poisoned_row_fails_alone_and_leaves_nothing_behind(exact: Hand) -> No
 @pytest.mark.parametrize("kind", ["source", "target"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_int8_hides_is_seen_before_the_answer(
-    hand: Hand, beam_size: int, kind: str, value: float
+    floats: Hand, beam_size: int, kind: str, value: float
 ) -> None:
+    hand = floats
     options = DecodingOptions(beam_size=beam_size)
     requests = [replace(each, options=options) for each in translations(hand.engine, 4)[:2]]
     clean = hand.submit(*requests)
@@ -274,7 +283,8 @@ def test_what_int8_hides_is_seen_before_the_answer(
     assert again[0].hypothesis() == clean[0].hypothesis()
 
 
-def test_a_spoiled_branch_ends_those_that_end_with_it(hand: Hand) -> None:
+def test_a_spoiled_branch_ends_those_that_end_with_it(floats: Hand) -> None:
+    hand = floats
     source = translations(hand.engine, 1)[0].source_ids
     branching = NextTokenRequest(source, tuple(Prefix(source[:2]) for _ in range(3)))
     call, other = hand.submit(branching, TranslationRequest(source))
@@ -309,16 +319,16 @@ def test_a_source_that_is_encoded_to_nan_fails_alone(
 ) -> None:
     requests = translations(solo.engine, 3)
     encoder = hand.engine._encoder_loop._encoder
-    run = encoder.run
+    run = encoder._run
 
-    def spoiled(sources: list[tuple[int, ...]]) -> list[np.ndarray]:
-        encoded = run(sources)
-        for source, values in zip(sources, encoded, strict=True):
-            if source == requests[1].source_ids:
-                values[0, 0, 0, 0, 0] = np.inf
+    def spoiled(ids: np.ndarray, lengths: np.ndarray, evidence: np.ndarray) -> np.ndarray:
+        encoded = run(ids, lengths, evidence)
+        for row, length in enumerate(lengths):
+            if tuple(ids[row, :length]) == requests[1].source_ids:
+                evidence[row, 0] = np.inf
         return encoded
 
-    monkeypatch.setattr(encoder, "run", spoiled)
+    monkeypatch.setattr(encoder, "_run", spoiled)
     calls = hand.submit(*requests)
     hand.encode()
     hand.finish(*calls)

@@ -26,6 +26,8 @@ FIELDS = Fields("bundle.json", VALUES)
 def test_values_of_the_right_kind_are_given() -> None:
     assert FIELDS.text("name") == "en-de"
     assert FIELDS.choice("name", ("de-en", "en-de")) == "en-de"
+    assert FIELDS.optional_choice("name", ("de-en", "en-de")) == "en-de"
+    assert FIELDS.optional_choice("missing", ("de-en", "en-de")) == "de-en"
     assert FIELDS.integer("zero") == 0
     assert FIELDS.count("size") == 8
     assert FIELDS.group("inner").text("size") == "8"
@@ -37,6 +39,10 @@ def test_values_of_the_right_kind_are_given() -> None:
     [
         (lambda: FIELDS.text("missing"), "bundle.json: missing is missing"),
         (lambda: FIELDS.text("empty"), "empty is ''; it must be a string that is not empty"),
+        (
+            lambda: FIELDS.optional_choice("name", ("x", "y")),
+            "name is 'en-de'; it must be one of x, y",
+        ),
         (lambda: FIELDS.text("size"), "size is 8; it must be a string"),
         (lambda: FIELDS.choice("name", ("a", "b")), "name is 'en-de'; it must be one of a, b"),
         (lambda: FIELDS.integer("negative"), "negative is -1; it must be an integer from 0 on"),

@@ -28,6 +28,8 @@ def test_reserved_memory_is_zero_and_can_be_written() -> None:
     assert not array[1, 2, :1000].any()
     array[2, 4, -1] = 7
     assert array[2, 4, -1] == 7
+    small = reserve((3, 5), np.int8)
+    assert (small.shape, small.dtype, small.nbytes) == ((3, 5), np.dtype(np.int8), 15)
     assert array.flags.c_contiguous
     assert array.flags.writeable
 

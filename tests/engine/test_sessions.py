@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,14 +12,9 @@ from numpy.typing import NDArray
 
 from dragoman.engine import Bundle, BundleError
 from dragoman.engine.bundle import DECODER, ENCODER
-from dragoman.engine.cache import Cache, CacheShape
-from dragoman.engine.sessions import (
-    DecoderSession,
-    EncoderSession,
-    StepInput,
-    StepOutput,
-    open_session,
-)
+from dragoman.engine.cache import Cache, CacheShape, Values
+from dragoman.engine.encoder_session import EncoderSession
+from dragoman.engine.sessions import DecoderSession, StepInput, StepOutput, open_session
 
 ROWS = 4
 SOURCES = [(5, 6, 3), (7, 3), (8, 9, 10, 11, 12, 13, 14, 15, 16, 3), (5, 6, 3)]
@@ -41,6 +37,7 @@ class Graphs:
 
     def begin(self, *sources: tuple[int, ...]) -> None:
         for row, encoded in enumerate(self.encoder.run(list(sources))):
+            assert encoded is not None
             self.cache.load_source(row, encoded)
             self.input.token[row], self.input.length[row] = 2, 0
             self.input.source_length[row] = encoded.shape[3]
@@ -59,9 +56,16 @@ class Graphs:
         return outputs
 
 
+@pytest.fixture(scope="module", params=["tiny_bundle", "tiny_bundle_float_caches"])
+def bundle(request: pytest.FixtureRequest) -> Path:
+    """An int8 bundle, with caches of either kind."""
+    path: Path = request.getfixturevalue(request.param)
+    return path
+
+
 @pytest.fixture(scope="module")
-def graphs(tiny_bundle: Path) -> Graphs:
-    return Graphs(tiny_bundle)
+def graphs(bundle: Path) -> Graphs:
+    return Graphs(bundle)
 
 
 def test_a_step_reads_one_token_a_row(graphs: Graphs) -> None:
@@ -80,12 +84,15 @@ def test_cross_attention_is_not_computed_again(graphs: Graphs) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_source_alone_and_among_others_is_encoded_alike(tiny_bundle: Path, threads: int) -> None:
-    graphs = Graphs(tiny_bundle, threads)
+def test_a_source_alone_and_among_others_is_encoded_alike(bundle: Path, threads: int) -> None:
+    graphs = Graphs(bundle, threads)
     together = graphs.encoder.run(SOURCES)
-    assert [encoded.shape[3] for encoded in together] == [len(source) for source in SOURCES]
+    lengths = [encoded.shape[3] for encoded in together if encoded is not None]
+    assert lengths == [len(source) for source in SOURCES]
     for source, encoded in zip(SOURCES, together, strict=True):
         [alone] = graphs.encoder.run([source])
+        assert alone is not None
+        assert encoded is not None
         assert np.array_equal(alone, encoded)
 
 
@@ -98,20 +105,22 @@ def test_padding_never_goes_beyond_the_longest_source(
     widths: list[int] = []
     run = encoder._run
 
-    def spy(ids: NDArray[np.int64], lengths: NDArray[np.int32]) -> NDArray[np.float32]:
+    def spy(ids: NDArray[np.int64], *others: Any) -> Values:
         widths.append(ids.shape[1])
-        return run(ids, lengths)
+        return run(ids, *others)
 
     monkeypatch.setattr(encoder, "_run", spy)
     for source in ((*range(5, 17), 3), (5, 3)):
         [clamped], [free] = encoder.run([source]), graphs.encoder.run([source])
+        assert clamped is not None
+        assert free is not None
         assert np.array_equal(clamped, free)
     assert widths == [13, 8]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_row_alone_and_among_others_gives_the_same_bits(tiny_bundle: Path, threads: int) -> None:
-    graphs = Graphs(tiny_bundle, threads)
+def test_a_row_alone_and_among_others_gives_the_same_bits(bundle: Path, threads: int) -> None:
+    graphs = Graphs(bundle, threads)
     graphs.begin(*SOURCES)
     together = graphs.greedy(ROWS, 8)
     for row, source in enumerate(SOURCES):
@@ -159,8 +168,9 @@ def test_steps_of_one_size_share_one_preparation(graphs: Graphs) -> None:
 def test_stale_values_beyond_the_live_length_are_never_read(graphs: Graphs) -> None:
     graphs.begin(*SOURCES)
     clean = graphs.greedy(ROWS, 5)
-    graphs.cache.target[:] = np.nan
-    graphs.cache.source[:] = np.nan
+    stale = 127 if graphs.shape.rounded else np.nan
+    graphs.cache.target[:] = stale
+    graphs.cache.source[:] = stale
     graphs.begin(*SOURCES)
     for expected, output in zip(clean, graphs.greedy(ROWS, 5), strict=True):
         assert np.array_equal(expected.log_probs, output.log_probs)

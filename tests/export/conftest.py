@@ -13,10 +13,11 @@ import torch
 
 from dragoman.engine.bundle import DECODER, ENCODER, SCORER
 from dragoman.export.arithmetic import Arithmetic, FloatArithmetic
-from dragoman.export.calibration import Sentence, measure_ranges
+from dragoman.export.calibration import Sentence, measure_cache_steps, measure_ranges
 from dragoman.export.equalization import equalize
 from dragoman.export.graphs import decoder_model, encoder_model, scorer_model
 from dragoman.export.int8 import IntegerArithmetic
+from dragoman.export.precisions import Precision, Precisions
 from dragoman.export.runner import GraphRunner
 from dragoman.export.weights import save_graphs
 from dragoman.transformer import Transformer, TransformerConfig
@@ -24,7 +25,9 @@ from tests.conftest import cached
 
 GRAPHS = (ENCODER, DECODER, SCORER)
 SOURCES = ("export/dragoman/transformer", "export/dragoman/export")
-KINDS = ("pre-fp32", "post-fp32", "pre-int8", "post-int8")
+PRECISIONS: dict[str, Precision] = {"fp32": "fp32", "int8": "int8"}
+# The norm, the precision and, where it is another one, the caches'.
+KINDS = ("pre-fp32", "post-fp32", "pre-int8", "post-int8", "pre-int8-fp32")
 
 
 @cache
@@ -50,13 +53,14 @@ def random_sentences(config: TransformerConfig, count: int) -> list[Sentence]:
     return [Sentence((*ids(), config.eos_id), (config.bos_id, *ids())) for _ in range(count)]
 
 
-def prepared(model: Transformer, precision: str) -> tuple[Transformer, Arithmetic]:
+def prepared(model: Transformer, precision: str, caches: str) -> tuple[Transformer, Arithmetic]:
     """What the graphs of a precision are traced from."""
     if precision == "fp32":
         return model, FloatArithmetic()
     sentences = random_sentences(model.config, 20)
     balanced = equalize(model, sentences)
-    return balanced, IntegerArithmetic(measure_ranges(balanced, sentences))
+    steps = measure_cache_steps(balanced, sentences) if caches == "int8" else None
+    return balanced, IntegerArithmetic(measure_ranges(balanced, sentences), steps)
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,12 @@ class Graphs:
 
     model: Transformer
     directory: Path
-    precision: str
+    precision: Precision
+    caches: Precision
+
+    @property
+    def precisions(self) -> Precisions:
+        return Precisions(self.precision, self.caches)
 
     @property
     def config(self) -> TransformerConfig:
@@ -77,11 +86,13 @@ class Graphs:
 
 def graphs_of(kind: str) -> Graphs:
     """The graphs of one of `KINDS`, traced by the first process that asks."""
-    norm, precision = kind.split("-")
+    norm, *kinds = kind.split("-")
+    precision, *other = (PRECISIONS[kind] for kind in kinds)
+    caches = other[0] if other else precision
     model = random_model(norm)
 
     def build(folder: Path) -> None:
-        source, arithmetic = prepared(model, precision)
+        source, arithmetic = prepared(model, precision, caches)
         traced = {
             ENCODER: encoder_model(source, arithmetic),
             DECODER: decoder_model(source, arithmetic),
@@ -89,12 +100,12 @@ def graphs_of(kind: str) -> Graphs:
         }
         save_graphs(traced, folder)
 
-    return Graphs(model, cached(f"graphs-{kind}", SOURCES, build), precision)
+    return Graphs(model, cached(f"graphs-{kind}", SOURCES, build), precision, caches)
 
 
 @pytest.fixture(scope="session", params=KINDS)
 def graphs(request: pytest.FixtureRequest) -> Graphs:
-    """The graphs of each norm and precision in turn."""
+    """The graphs of each kind in turn."""
     return graphs_of(request.param)
 
 
@@ -110,4 +121,4 @@ def copied_graphs(tmp_path: Path) -> Graphs:
     found = graphs_of("pre-fp32")
     folder = tmp_path / "graphs"
     shutil.copytree(found.directory, folder)
-    return Graphs(found.model, folder, found.precision)
+    return Graphs(found.model, folder, found.precision, found.caches)

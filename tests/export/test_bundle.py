@@ -11,6 +11,7 @@ import pytest
 from dragoman.export.bundle import Description, add_texts, replacing, training_facts, write_manifest
 from dragoman.export.certificate import Check
 from dragoman.export.graphs import ExportError
+from dragoman.export.precisions import Precision, Precisions
 from dragoman.training.tokenizer import file_sha256
 from dragoman.transformer import TransformerConfig
 
@@ -22,13 +23,13 @@ def description(**values: Any) -> Description:
     return Description(**(defaults | values))
 
 
-def written(folder: Path, about: Description) -> dict[str, Any]:
+def written(folder: Path, about: Description, caches: Precision = "int8") -> dict[str, Any]:
     (folder / "tokenizer").write_text("pieces", encoding="utf-8")
     bundle = folder / "bundle"
     bundle.mkdir()
     add_texts(bundle, folder / "tokenizer", about)
     checks = [Check("loss", "what is lost", 0.5, 1.0, "nats")]
-    write_manifest(bundle, CONFIG, "int8", about, {"step_count": 7}, checks)
+    write_manifest(bundle, CONFIG, Precisions("int8", caches), about, {"step_count": 7}, checks)
     content: dict[str, Any] = json.loads((bundle / "bundle.json").read_text(encoding="utf-8"))
     return content
 
@@ -68,7 +69,6 @@ def test_what_a_broken_export_left_behind_is_cleared(tmp_path: Path) -> None:
 
 def test_manifest_tells_sizes_files_and_checks(tmp_path: Path) -> None:
     content = written(tmp_path, description())
-    assert content["format_version"] == 1
     assert content["precision"] == "int8"
     assert content["architecture"] == {
         "d_model": 64,
@@ -96,6 +96,15 @@ def test_manifest_tells_sizes_files_and_checks(tmp_path: Path) -> None:
             "unit": "nats",
         }
     ]
+
+
+@pytest.mark.parametrize(("caches", "version"), [("int8", 2), ("fp32", 1)])
+def test_only_caches_of_int8_need_the_second_format(
+    tmp_path: Path, caches: Precision, version: int
+) -> None:
+    content = written(tmp_path, description(), caches)
+    assert content["format_version"] == version
+    assert content["cache_precision"] == caches
 
 
 def test_licence_and_origins_travel_with_the_model(tmp_path: Path) -> None:

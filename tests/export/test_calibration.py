@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import cast
 
 import pytest
 import torch
 from torch import nn
 
-from dragoman.export.calibration import Sentence, measure_ranges
+from dragoman.export.calibration import Sentence, measure_cache_steps, measure_ranges
 from dragoman.transformer import DecoderLayer, EncoderLayer, Transformer
 from tests.export.conftest import random_model, random_sentences
 
@@ -50,6 +51,43 @@ def test_a_range_holds_what_was_seen_but_for_rare_outliers() -> None:
     limit = measure_ranges(model, sentences)[expand]
     handle.remove()
     assert 0.5 * largest < limit <= largest * 1.0001
+
+
+def test_cache_steps_leave_room_above_all_that_was_seen() -> None:
+    model = random_model("pre")
+    sentences = random_sentences(model.config, 3)
+    layers = [cast(DecoderLayer, layer) for layer in model.decoder.layers]
+    attentions = [each for x in layers for each in (x.self_attention, x.cross_attention)]
+    seen = {linear: torch.zeros(64) for each in attentions for linear in (each.key, each.value)}
+
+    def see(linear: nn.Module, _: object, values: torch.Tensor) -> None:
+        key = cast(nn.Linear, linear)
+        seen[key] = torch.maximum(seen[key], values.abs().amax((0, 1)))
+
+    handles = [linear.register_forward_hook(see) for linear in seen]
+    for each in sentences:
+        source, target = torch.tensor([each.source_ids]), torch.tensor([each.target_ids])
+        model(source, torch.tensor([source.shape[1]]), target)
+    for handle in handles:
+        handle.remove()
+    steps = measure_cache_steps(model, sentences)
+    assert set(steps) == set(seen)
+    for linear, largest in seen.items():
+        assert (127 * steps[linear] > largest).all()
+        assert (127 * steps[linear] < 1.3 * largest).all()
+
+
+def test_a_channel_without_values_has_steps_too() -> None:
+    model = copy.deepcopy(random_model("pre"))
+    attention = cast(DecoderLayer, model.decoder.layers[0]).self_attention
+    with torch.no_grad():
+        for linear, channels in ((attention.key, slice(3, 4)), (attention.value, slice(None))):
+            linear.weight[channels] = 0
+            linear.bias[channels] = 0
+    steps = measure_cache_steps(model, random_sentences(model.config, 2))
+    for found in steps.values():
+        assert found.isfinite().all()
+        assert found.reciprocal().isfinite().all()
 
 
 def test_one_large_value_among_many_is_cut_off() -> None:

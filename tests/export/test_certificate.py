@@ -21,6 +21,7 @@ from dragoman.export.certificate import (
     check_stepping,
 )
 from dragoman.export.graphs import decoder_model
+from dragoman.export.precisions import Precisions
 from dragoman.export.runner import GraphRunner, Row, Stepped
 from dragoman.export.samples import sample_batches, sample_sources
 from tests.export.conftest import Graphs, graphs_of, prepared, random_model
@@ -121,7 +122,7 @@ def test_a_score_must_be_what_was_decoded() -> None:
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_parameter_that_is_not_finite_is_found(precision: str, value: float) -> None:
-    model, arithmetic = prepared(random_model("pre"), precision)
+    model, arithmetic = prepared(random_model("pre"), precision, precision)
     graph = decoder_model(model, arithmetic)
     assert check_finite([graph]).require().value == 0
     name, spoiled = next(
@@ -146,7 +147,7 @@ def test_sources_to_try_are_text_that_ends() -> None:
 def test_a_second_embedding_is_noticed() -> None:
     model = random_model("pre")
     needed = 4 * (model.parameter_count() + model.positions.table.numel())
-    assert check_bytes(needed, model, 4).value == 1
+    assert check_bytes(needed, model, Precisions("fp32", "fp32")).value == 1
     again = 4 * model.embedding.weight.numel()
     with pytest.raises(CertificateError, match="stored_bytes_ratio"):
-        check_bytes(needed + again, model, 4).require()
+        check_bytes(needed + again, model, Precisions("fp32", "fp32")).require()

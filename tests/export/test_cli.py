@@ -44,16 +44,19 @@ def small_checkpoint(tmp_path: Path, tiny_checkpoint: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("options", "caches"), [((), "int8"), (("--cache-precision", "fp32"), "fp32")]
+)
 def test_a_trained_model_becomes_an_int8_bundle(
-    tmp_path: Path, tiny_checkpoint: Path, tiny_run: Path
+    tmp_path: Path, tiny_checkpoint: Path, tiny_run: Path, options: tuple[str, ...], caches: str
 ) -> None:
     path = tmp_path / "numbers"
     languages = ("--source-language", "en", "--target-language", "de")
-    result = run(tiny_checkpoint, path, "--dev", tiny_run / "dev.tsv", *languages)
+    result = run(tiny_checkpoint, path, "--dev", tiny_run / "dev.tsv", *languages, *options)
     assert result.exit_code == 0, result.output
     assert result.output.splitlines()[-1] == f"wrote {path}"
     bundle = Bundle.load(path)
-    assert (bundle.name, bundle.precision) == ("numbers", "int8")
+    assert (bundle.name, bundle.precision, bundle.cache_precision) == ("numbers", "int8", caches)
     checks = {check["name"]: check for check in bundle.certificate["checks"]}
     assert list(checks) == [
         "stepped_error",

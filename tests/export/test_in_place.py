@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnxruntime as ort
 import pytest
@@ -13,9 +15,9 @@ from tests.export.conftest import Graphs, graphs_of
 ROWS, CAPACITY, SOURCE_CAPACITY = 3, 13, 9
 
 
-@pytest.fixture
-def graphs() -> Graphs:
-    return graphs_of("pre-int8")
+@pytest.fixture(params=["pre-int8", "pre-int8-fp32"])
+def graphs(request: pytest.FixtureRequest) -> Graphs:
+    return graphs_of(request.param)
 
 
 class Step:
@@ -23,11 +25,15 @@ class Step:
 
     def __init__(self, graphs: Graphs) -> None:
         config = graphs.config
+        more = 0 if graphs.caches == "fp32" else config.max_positions
         generator = np.random.default_rng(0)
         layers, shape = config.decoder_layers, (config.heads, config.head_size)
 
-        def cache(capacity: int) -> NDArray[np.float32]:
+        def cache(capacity: int) -> NDArray[Any]:
+            capacity += more
             size = (layers, 2, ROWS, shape[0], capacity, shape[1])
+            if graphs.caches == "int8":
+                return generator.integers(-127, 128, size, np.int8)
             return generator.standard_normal(size).astype(np.float32)
 
         self.own, self.cross = cache(CAPACITY), cache(SOURCE_CAPACITY)
@@ -48,6 +54,8 @@ class Step:
                 self._bind("input", f"self_{part}_{layer}", self.own[layer, index])
                 self._bind("output", f"self_{part}_{layer}_out", self.own[layer, index])
                 self._bind("input", f"cross_{part}_{layer}", self.cross[layer, index])
+                if graphs.caches == "int8":
+                    self._bind("output", f"cross_{part}_{layer}_out", self.cross[layer, index])
         self._bind("output", "top_ids", self.top_ids)
 
     def run(self) -> None:
@@ -63,7 +71,7 @@ def test_each_row_gets_its_one_new_position(graphs: Graphs) -> None:
     before = step.own.copy()
     step.run()
     changed = (step.own != before).any(axis=(0, 1, 3, 5))  # [rows, capacity]
-    expected = np.arange(CAPACITY) == step.length[:, None]
+    expected = np.arange(step.own.shape[4]) == step.length[:, None]
     assert np.array_equal(changed, expected)
 
 
@@ -83,15 +91,14 @@ def test_a_step_again_gives_the_same(graphs: Graphs) -> None:
     assert np.array_equal(step.own, cache)
 
 
-def test_outputs_are_candidates_and_the_own_cache_only(graphs: Graphs) -> None:
+def test_outputs_are_candidates_evidence_and_what_the_kernel_may_write_to(graphs: Graphs) -> None:
     session = ort.InferenceSession(graphs.directory / DECODER)
     names = [output.name for output in session.get_outputs()]
+    kinds = {"int8": ("self", "cross"), "fp32": ("self",)}[graphs.caches]
     assert names == [
         "top_ids",
         "top_log_probs",
         "log_probs",
-        "self_key_0_out",
-        "self_value_0_out",
-        "self_key_1_out",
-        "self_value_1_out",
+        "evidence",
+        *[f"{k}_{part}_{i}_out" for i in range(2) for k in kinds for part in ("key", "value")],
     ]

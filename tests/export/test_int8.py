@@ -8,7 +8,13 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from dragoman.export.int8 import InputQuantizer, IntegerArithmetic, IntegerEmbedding, IntegerProduct
+from dragoman.export.int8 import (
+    InputQuantizer,
+    IntegerArithmetic,
+    IntegerEmbedding,
+    IntegerProduct,
+    RoundedProduct,
+)
 from dragoman.export.quantization import PAIR_LIMIT, quantize_columns
 from dragoman.transformer import TokenEmbedding
 from tests.export.tracing import run_exported
@@ -47,6 +53,30 @@ def test_product_is_exact(rectified: bool) -> None:
     run = run_exported(product, torch.zeros(3, 1, IN))
     values = np.random.default_rng(0).standard_normal((5, 1, IN)).astype(np.float32) * 2
     np.testing.assert_allclose(run(values), exact(values, product), rtol=1e-5, atol=1e-5)
+
+
+def test_a_product_that_is_kept_is_rounded_in_steps_of_its_columns() -> None:
+    layer = linear()
+    steps = torch.linspace(0.001, 0.03, OUT)
+    arithmetic = IntegerArithmetic({layer: 3.0}, {layer: steps})
+    kept = arithmetic.cached(layer)
+    assert isinstance(kept, RoundedProduct)
+    assert arithmetic.cache_type == torch.int8
+    product = arithmetic.product(layer)
+    assert isinstance(product, IntegerProduct)
+    values = np.random.default_rng(0).standard_normal((5, 1, IN)).astype(np.float32) * 2
+    found = run_exported(kept, torch.zeros(3, 1, IN))(values)
+    expected = np.clip(exact(values, product) / steps.double().numpy(), -128, 127)
+    assert found.dtype == np.int8
+    assert (np.abs(found) > 100).any()
+    assert np.abs(found - expected).max() < 0.5 + 1e-3
+
+
+def test_without_steps_keys_and_values_are_kept_as_they_come() -> None:
+    layer = linear()
+    arithmetic = IntegerArithmetic({layer: 3.0})
+    assert arithmetic.cached(layer) is arithmetic.product(layer)
+    assert arithmetic.cache_type == torch.float32
 
 
 def test_sums_stay_exact_at_the_ends_of_the_range() -> None:

@@ -39,9 +39,7 @@ def stored_bytes(graphs: Graphs) -> int:
 
 
 def test_bytes_are_those_of_every_parameter_once(graphs: Graphs) -> None:
-    check = check_bytes(
-        stored_bytes(graphs), graphs.model, {"fp32": 4, "int8": 1}[graphs.precision]
-    )
+    check = check_bytes(stored_bytes(graphs), graphs.model, graphs.precisions)
     assert 1 <= check.value <= 1.05
 
 

@@ -30,7 +30,7 @@ def test_the_bundle_as_it_is(bundle: Bundle) -> None:
     assert model.target_language_code == bundle.target_language_code
     assert model.sha256 == bundle.sha256
     assert model.license == bundle.license
-    assert model.format_version == 1
+    assert model.format_version == bundle.format_version == 2
     assert model.vocabulary_size == bundle.architecture.vocabulary_size
     assert model.architecture.model_width == bundle.architecture.d_model
     assert model.architecture.head_count == bundle.architecture.heads

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.export import operators
-from dragoman.transformer import TokenEmbedding
+from dragoman.export.attention import CacheSteps
+from dragoman.transformer import MultiHeadAttention, TokenEmbedding
 
 
 class Product(nn.Module):
@@ -56,9 +57,21 @@ class Arithmetic(Protocol):
     def embedding(self, embedding: TokenEmbedding) -> Embedding:
         """Build the embedding."""
 
+    def cached(self, linear: nn.Linear) -> Product:
+        """Build a product that gives keys or values as they are kept."""
+
+    def cache_steps(self, attention: MultiHeadAttention) -> CacheSteps | None:
+        """Give the steps of an attention's keys and values where they are kept as int8."""
+
+    @property
+    def cache_type(self) -> torch.dtype:
+        """Type of keys and values that are kept."""
+
 
 class FloatArithmetic:
     """Everything in float32."""
+
+    cache_type = torch.float32
 
     def product(self, *linears: nn.Linear, rectified: bool = False) -> Product:
         """Lay linear maps of the same input side by side."""
@@ -67,6 +80,13 @@ class FloatArithmetic:
     def embedding(self, embedding: TokenEmbedding) -> Embedding:
         """Build the embedding."""
         return FloatEmbedding(embedding)
+
+    def cached(self, linear: nn.Linear) -> Product:
+        """Build a product that gives keys or values."""
+        return self.product(linear)
+
+    def cache_steps(self, attention: MultiHeadAttention) -> None:
+        """Give no steps."""
 
 
 class FloatProduct(Product):

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.engine.bundle import FORMAT_VERSION, MANIFEST, TOKENIZER
+from dragoman.engine.bundle import FORMAT_VERSIONS, MANIFEST, TOKENIZER
 from dragoman.export.certificate import Check
 from dragoman.export.graphs import ExportError
+from dragoman.export.precisions import Precisions
 from dragoman.training.tokenizer import UNK_ID, file_sha256
 from dragoman.transformer import TransformerConfig
 
@@ -83,18 +84,19 @@ def add_texts(directory: Path, tokenizer: Path, description: Description) -> Non
 def write_manifest(
     directory: Path,
     config: TransformerConfig,
-    precision: str,
+    precisions: Precisions,
     description: Description,
     training: dict[str, Any],
     checks: Sequence[Check],
 ) -> None:
     """Write bundle.json, over whatever the directory holds."""
     content = {
-        "format_version": FORMAT_VERSION,
+        "format_version": FORMAT_VERSIONS[precisions.caches == "int8"],
         "name": description.name,
         "source_language_code": description.source_language_code,
         "target_language_code": description.target_language_code,
-        "precision": precision,
+        "precision": precisions.matrices,
+        "cache_precision": precisions.caches,
         "architecture": _architecture(config),
         "tokens": {
             "pad": config.pad_id,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dragoman.engine import Hypothesis, TargetScore
 from dragoman.export.graphs import ExportError
+from dragoman.export.precisions import Precisions
 from dragoman.export.runner import Floats, GraphRunner, Row, Stepped, padded
 from dragoman.export.samples import longest_row, sample_batches
 from dragoman.transformer import Transformer
@@ -163,20 +164,24 @@ def check_independence(alone: GraphRunner, together: GraphRunner) -> Check:
     )
 
 
-def check_bytes(stored: int, model: Transformer, width: int) -> Check:
+def check_bytes(stored: int, model: Transformer, precisions: Precisions) -> Check:
     """Compare the bytes of all initialisers with what the parameters need when stored once.
 
     Args:
         stored: bytes in weights.bin and in the graphs.
         model: its parameters; those of one dimension stay float32.
-        width: bytes of one element of a matrix.
+        precisions: of the matrices, which in int8 have a scale for each column, and of the caches,
+            which have a step for each channel of both attentions' keys and values.
     """
     parameters = list(model.parameters())
     matrices = [parameter for parameter in parameters if parameter.dim() == 2]
-    scales = sum(matrix.shape[0] for matrix in matrices) if width == 1 else 0
+    rounded = precisions.matrices == "int8"
+    width, scales = (1, sum(m.shape[0] for m in matrices)) if rounded else (4, 0)
     vectors = sum(parameter.numel() for parameter in parameters if parameter.dim() == 1)
     positions = model.config.max_positions * model.config.d_model
-    needed = width * sum(m.numel() for m in matrices) + 4 * (vectors + scales + positions)
+    steps = 4 * model.config.decoder_layers * model.config.d_model
+    steps = steps if precisions.caches == "int8" else 0
+    needed = width * sum(m.numel() for m in matrices) + 4 * (vectors + scales + positions + steps)
     return Check(
         "stored_bytes_ratio",
         "bytes of all graphs' initialisers against those of every parameter stored once, with "

@@ -9,8 +9,9 @@ import typer
 
 from dragoman.engine import BundleError
 from dragoman.export.bundle import Description
-from dragoman.export.export import Checkpoint, Exporter, Precision
+from dragoman.export.export import Checkpoint, Exporter
 from dragoman.export.graphs import ExportError
+from dragoman.export.precisions import Precision
 from dragoman.training.errors import CheckpointError
 from dragoman.transformer import ConfigError
 
@@ -24,6 +25,9 @@ def export(
     precision: Annotated[
         Precision | None, typer.Option(help="(default: int8 with --dev, fp32 without)")
     ] = None,
+    cache_precision: Annotated[
+        Precision, typer.Option(help="Of an int8 bundle's keys and values.")
+    ] = "int8",
     name: Annotated[
         str | None, typer.Option(help="Name of the model (default: the bundle's directory).")
     ] = None,
@@ -52,7 +56,7 @@ def export(
             origins=origins,
         )
         chosen = precision or ("fp32" if dev is None else "int8")
-        Exporter(loaded, description, typer.echo).write(bundle, chosen, dev)
+        Exporter(loaded, description, typer.echo, cache_precision).write(bundle, chosen, dev)
     except (ExportError, CheckpointError, ConfigError, BundleError, OSError) as error:
         typer.echo(f"dragoman export: {error}", err=True)
         raise typer.Exit(1) from error

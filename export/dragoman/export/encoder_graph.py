@@ -7,8 +7,15 @@ from typing import cast
 from torch import Tensor, nn
 
 from dragoman.export.arithmetic import Arithmetic, Product
-from dragoman.export.operators import KeyLengths, self_attention
-from dragoman.export.parts import Embedded, FeedForwardPart, Residual, int32_scalar, split_heads
+from dragoman.export.attention import KeyLengths, self_attention
+from dragoman.export.parts import (
+    Embedded,
+    FeedForwardPart,
+    Residual,
+    final_norm,
+    int32_scalar,
+    split_heads,
+)
 from dragoman.transformer import DecoderLayer, EncoderLayer, Transformer
 
 
@@ -52,7 +59,7 @@ class EncoderGraph(nn.Module):
         layers = [cast(DecoderLayer, layer) for layer in model.decoder.layers]
         attentions = [layer.cross_attention for layer in layers]
         maps = [linear for each in attentions for linear in (each.key, each.value)]
-        self.memory_maps = nn.ModuleList(arithmetic.product(linear) for linear in maps)
+        self.memory_maps = nn.ModuleList(arithmetic.cached(linear) for linear in maps)
 
     def forward(self, source_ids: Tensor, source_lengths: Tensor) -> tuple[Tensor, ...]:
         """Encode sources.
@@ -62,12 +69,14 @@ class EncoderGraph(nn.Module):
             source_lengths: int32 [batch], at least 1
 
         Returns:
-            Key and value of each decoder layer, [batch, heads, source, head_size] each.
+            Key and value of each decoder layer, [batch, heads, source, head_size] each, then
+            evidence [batch, source, 1], which is not finite where a number of a position was not.
         """
         lengths = KeyLengths(source_lengths - 1, int32_scalar(source_ids.shape[1]))
         states = self.embedded.sequences(source_ids)
         for layer in self.layers:
             states = layer(states, lengths)
         maps = [cast(Product, each) for each in self.memory_maps]
-        prepared = maps[0].prepare(self.norm(states))
-        return tuple(split_heads(each.multiply(prepared), self.heads) for each in maps)
+        states, evidence = final_norm(self.norm, states)
+        prepared = maps[0].prepare(states)
+        return *(split_heads(each.multiply(prepared), self.heads) for each in maps), evidence

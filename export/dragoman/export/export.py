@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dragoman.engine.bundle import DECODER, ENCODER, SCORER
 from dragoman.export.arithmetic import Arithmetic, FloatArithmetic
@@ -17,7 +17,7 @@ from dragoman.export.bundle import (
     training_facts,
     write_manifest,
 )
-from dragoman.export.calibration import measure_ranges
+from dragoman.export.calibration import measure_cache_steps, measure_ranges
 from dragoman.export.certificate import (
     Check,
     check_bytes,
@@ -37,6 +37,7 @@ from dragoman.export.graphs import (
     scorer_model,
 )
 from dragoman.export.int8 import IntegerArithmetic
+from dragoman.export.precisions import Precision, Precisions
 from dragoman.export.runner import GraphRunner
 from dragoman.export.samples import sample_sources
 from dragoman.export.served import Served
@@ -45,11 +46,9 @@ from dragoman.training.checkpoint import load_model
 from dragoman.training.tokenizer import load_tokenizer
 from dragoman.transformer import Transformer
 
-Precision = Literal["int8", "fp32"]
 Report = Callable[[str], None]
 
-# Bytes of one element of a matrix, and how far reading a target may be from stepping through it.
-_WIDTHS: dict[Precision, int] = {"int8": 1, "fp32": 4}
+# How far reading a target may be from stepping through it.
 _READING_BOUNDS: dict[Precision, float] = {"int8": 0.5, "fp32": 1e-3}
 
 
@@ -84,11 +83,13 @@ class Exporter:
         checkpoint: the model.
         description: what the bundle says of itself.
         report: hears what is being done and what was measured.
+        caches: of the keys and values of an int8 bundle; those of an fp32 bundle are float32.
     """
 
     checkpoint: Checkpoint
     description: Description
     report: Report
+    caches: Precision = "int8"
 
     def write(self, path: Path, precision: Precision, dev: Path | None) -> None:
         """Write a certified bundle, replacing the one at `path` at the very end.
@@ -131,7 +132,8 @@ class Exporter:
         sentences = text.calibration()
         self.report(f"measuring {len(sentences)} dev sentences")
         model = equalize(self.checkpoint.model, sentences)
-        arithmetic = IntegerArithmetic(measure_ranges(model, sentences))
+        steps = measure_cache_steps(model, sentences) if self.caches == "int8" else None
+        arithmetic = IntegerArithmetic(measure_ranges(model, sentences), steps)
         checks = [check for check in exact_checks if check.name == "stepped_error"]
         checks += self._write_graphs(directory, model, arithmetic, "int8")
         served = self._serve(directory, "int8", text.sources, checks)
@@ -169,7 +171,7 @@ class Exporter:
         self._pass(check_finite(graphs.values()), checks)
         stored = save_graphs(graphs, directory)
         add_texts(directory, self.checkpoint.tokenizer, self.description)
-        self._pass(check_bytes(stored, model, _WIDTHS[precision]), checks)
+        self._pass(check_bytes(stored, model, self._precisions(precision)), checks)
         self.report(f"running the {precision} graphs, each row in company and alone")
         alone, together = (self._runner(directory, threads) for threads in (1, 2))
         self._pass(check_independence(alone, together), checks)
@@ -179,7 +181,11 @@ class Exporter:
     def _write_manifest(self, directory: Path, precision: Precision, checks: list[Check]) -> None:
         model, facts = self.checkpoint.model, self.checkpoint.facts
         training = training_facts(facts, model.parameter_count())
-        write_manifest(directory, model.config, precision, self.description, training, checks)
+        precisions = self._precisions(precision)
+        write_manifest(directory, model.config, precisions, self.description, training, checks)
+
+    def _precisions(self, precision: Precision) -> Precisions:
+        return Precisions(precision, "fp32" if precision == "fp32" else self.caches)
 
     def _runner(self, directory: Path, threads: int) -> GraphRunner:
         return GraphRunner(directory, self.checkpoint.model.config, threads)

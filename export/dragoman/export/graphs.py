@@ -68,7 +68,8 @@ def encoder_model(model: Transformer, arithmetic: Arithmetic) -> ir.Model:
         "source_ids": Spec(("batch", "source"), torch.int64),
         "source_lengths": Spec(("batch",), torch.int32),
     }
-    outputs = _caches(model.config, "cross", ("batch", "source"))
+    cross = _caches(model.config, "cross", ("batch", "source"))
+    outputs: dict[str, Shape] = {**cross, "evidence": ("batch", "source", 1)}
     return _trace(EncoderGraph(model, arithmetic), Signature(inputs, {}, outputs))
 
 
@@ -82,14 +83,17 @@ def decoder_model(model: Transformer, arithmetic: Arithmetic) -> ir.Model:
         "source_length": Spec(("rows",), torch.int32),
         "top_k": Spec((1,), torch.int64),
     }
+    per_layer = sorted((own | cross).items(), key=lambda item: int(item[0].rpartition("_")[2]))
+    # The kernel must be able to write to int8 keys and values, even to those that it only reads.
+    written = own if arithmetic.cache_type == torch.float32 else own | cross
     outputs: dict[str, Shape] = {
         "top_ids": ("rows", "k"),
         "top_log_probs": ("rows", "k"),
         "log_probs": ("rows", model.config.vocabulary_size),
-        **{f"{name}_out": shape for name, shape in own.items()},
+        "evidence": ("rows", 1, 1),
+        **{f"{name}_out": shape for name, shape in per_layer if name in written},
     }
-    per_layer = sorted((own | cross).items(), key=lambda item: int(item[0].rpartition("_")[2]))
-    layer_inputs = {name: Spec(shape) for name, shape in per_layer}
+    layer_inputs = {name: Spec(shape, arithmetic.cache_type) for name, shape in per_layer}
     return _trace(DecoderGraph(model, arithmetic), Signature(inputs, layer_inputs, outputs))
 
 
@@ -105,7 +109,7 @@ def scorer_model(model: Transformer, arithmetic: Arithmetic) -> ir.Model:
         "attention": ("batch", "target", "source"),
     }
     cross = _caches(model.config, "cross", ("batch", "source"))
-    layer_inputs = {name: Spec(shape) for name, shape in cross.items()}
+    layer_inputs = {name: Spec(shape, arithmetic.cache_type) for name, shape in cross.items()}
     return _trace(ScorerGraph(model, arithmetic), Signature(inputs, layer_inputs, outputs))
 
 

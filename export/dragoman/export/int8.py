@@ -21,21 +21,29 @@ from torch import Tensor, nn
 
 from dragoman.export import operators
 from dragoman.export.arithmetic import Embedding, Product, side_by_side
+from dragoman.export.attention import CacheSteps
 from dragoman.export.quantization import quantize_columns
-from dragoman.transformer import TokenEmbedding
+from dragoman.transformer import MultiHeadAttention, TokenEmbedding
 
 
 class IntegerArithmetic:
     """Products in integers, everything between them in float32."""
 
-    def __init__(self, ranges: Mapping[nn.Module, float]) -> None:
+    def __init__(
+        self,
+        ranges: Mapping[nn.Module, float],
+        cache_steps: Mapping[nn.Linear, Tensor] | None = None,
+    ) -> None:
         """Choose the scales.
 
         Args:
             ranges: largest magnitude that the input of each linear map and of the output
                 projection (its module is the embedding) shall hold; what exceeds it saturates.
+            cache_steps: size of a step of each channel of the decoder's keys and values, float32
+                [d_model] by linear map; None for caches in float32.
         """
         self._ranges = ranges
+        self._cache_steps = cache_steps
         self._products: dict[tuple[nn.Linear, ...], IntegerProduct] = {}
         self._embeddings: dict[TokenEmbedding, IntegerEmbedding] = {}
 
@@ -52,6 +60,24 @@ class IntegerArithmetic:
             largest = self._ranges[embedding]
             self._embeddings[embedding] = IntegerEmbedding(embedding, largest)
         return self._embeddings[embedding]
+
+    def cached(self, linear: nn.Linear) -> Product:
+        """Build a product that gives keys or values as they are kept."""
+        if self._cache_steps is None:
+            return self.product(linear)
+        return RoundedProduct(linear, self._ranges[linear], self._cache_steps[linear])
+
+    def cache_steps(self, attention: MultiHeadAttention) -> CacheSteps | None:
+        """Give the steps of an attention's keys and values where they are kept as int8."""
+        if self._cache_steps is None:
+            return None
+        key, value = self._cache_steps[attention.key], self._cache_steps[attention.value]
+        return CacheSteps(key, value, attention.heads)
+
+    @property
+    def cache_type(self) -> torch.dtype:
+        """Type of keys and values that are kept."""
+        return torch.float32 if self._cache_steps is None else torch.int8
 
 
 class InputQuantizer(nn.Module):
@@ -100,6 +126,27 @@ class IntegerProduct(Product):
         return operators.integer_product(
             prepared, self.weight, scale, zero_point, self.columns, self.bias
         )
+
+
+class RoundedProduct(IntegerProduct):
+    """A product whose result is rounded to int8, in steps of a size for each column.
+
+    The scales of the columns give it in steps already, so that rounding takes one scale.
+    """
+
+    step: Tensor
+    zero_point: Tensor
+
+    def __init__(self, linear: nn.Linear, largest: float, steps: Tensor) -> None:
+        super().__init__((linear,), largest, rectified=False)
+        self.columns = self.columns / steps
+        self.bias = self.bias / steps
+        self.register_buffer("step", torch.tensor(1.0))
+        self.register_buffer("zero_point", torch.tensor(0, dtype=torch.int8))
+
+    def multiply(self, prepared: Tensor) -> Tensor:
+        """Multiply uint8 [batch, length, in] to int8 [batch, length, out]."""
+        return operators.quantize(super().multiply(prepared), self.step, self.zero_point)
 
 
 class IntegerEmbedding(Embedding):

@@ -2,91 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
 OPSET = 21
-
-
-@dataclass(frozen=True, slots=True)
-class KeyLengths:
-    """How many keys each row may look at, in the two forms that the attention kernel asks for.
-
-    Attributes:
-        last: index of each row's last key, int32 [rows]
-        longest: keys of the longest row, int32 scalar
-    """
-
-    last: Tensor
-    longest: Tensor
-
-
-def self_attention(packed: Tensor, heads: int, lengths: KeyLengths, *, causal: bool) -> Tensor:
-    """Attend within each row.
-
-    Args:
-        packed: queries, keys and values side by side, [batch, length, 3 x d_model]
-        heads: attention heads
-        lengths: real tokens of each row (what stands to their right is never looked at), and
-            `length`
-        causal: whether position i sees positions 0..i only
-
-    Returns:
-        [batch, length, d_model]
-    """
-    batch, length, width = packed.shape
-    cache = (batch, heads, length, width // 3 // heads)
-    inputs = (packed, None, None, None, None, lengths.last, lengths.longest)
-    shapes = ((batch, length, width // 3), cache, cache)
-    return _attention(inputs, shapes, heads, causal=causal)[0]
-
-
-def cached_self_attention(
-    packed: Tensor, past_key: Tensor, past_value: Tensor, heads: int, lengths: KeyLengths
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Attend from one new token of each row to all of that row's tokens.
-
-    The new keys and values are put into the caches. ONNX Runtime writes them in place, and copies
-    nothing, where a cache that goes in and the one that comes out are bound to the same memory.
-
-    Args:
-        packed: of the new token, [rows, 1, 3 x d_model]
-        past_key: [rows, heads, capacity, head_size]
-        past_value: the same
-        heads: attention heads
-        lengths: tokens of each row, the new one included
-
-    Returns:
-        The context [rows, 1, d_model] and both caches.
-    """
-    rows, _, width = packed.shape
-    inputs = (packed, None, None, past_key, past_value, lengths.last, lengths.longest)
-    shapes = ((rows, 1, width // 3), past_key.shape, past_value.shape)
-    context, key, value = _attention(inputs, shapes, heads, causal=True)
-    return context, key, value
-
-
-def cross_attention(
-    query: Tensor, empty: Tensor, key: Tensor, value: Tensor, heads: int, lengths: KeyLengths
-) -> Tensor:
-    """Attend from one token of each row to keys and values that are only read.
-
-    Args:
-        query: [rows, 1, d_model]
-        empty: the new keys and the new values, of which there are none, [rows, 0, d_model]
-        key: [rows, heads, source_capacity, head_size]
-        value: the same
-        heads: attention heads
-        lengths: real source tokens of each row
-
-    Returns:
-        [rows, 1, d_model]
-    """
-    inputs = (query, empty, empty, key, value, lengths.last, lengths.longest)
-    return _attention(inputs, (query.shape,), heads, causal=False)[0]
 
 
 def gather_rows(table: Tensor, ids: Tensor) -> Tensor:
@@ -102,11 +21,11 @@ def gather_rows(table: Tensor, ids: Tensor) -> Tensor:
 
 
 def quantize(values: Tensor, scale: Tensor, zero_point: Tensor) -> Tensor:
-    """Round `values / scale + zero_point` half to even and saturate it to uint8."""
+    """Round `values / scale + zero_point` half to even and saturate it to zero_point's type."""
     return torch.onnx.ops.symbolic(
         "ai.onnx::QuantizeLinear",
         (values, scale, zero_point),
-        dtype=torch.uint8,
+        dtype=zero_point.dtype,
         shape=values.shape,
         version=OPSET,
     )
@@ -181,6 +100,24 @@ def transposed_product(values: Tensor, weight: Tensor) -> Tensor:
     )
 
 
+def normalise(
+    values: Tensor, weight: Tensor, bias: Tensor, epsilon: float
+) -> tuple[Tensor, Tensor]:
+    """Normalise the last axis; return the result and 1 / standard deviation, [..., 1].
+
+    The latter is not finite if and only if one of the values is not.
+    """
+    normed, _, inverse = torch.onnx.ops.symbolic_multi_out(
+        "ai.onnx::LayerNormalization",
+        (values, weight, bias),
+        {"axis": -1, "epsilon": epsilon},
+        dtypes=(torch.float32,) * 3,
+        shapes=(values.shape, (*values.shape[:-1], 1), (*values.shape[:-1], 1)),
+        version=OPSET,
+    )
+    return normed, inverse
+
+
 def add(left: Tensor, right: Tensor) -> Tensor:
     """Add tensors of the same shape.
 
@@ -233,21 +170,4 @@ def gather_groups(values: Tensor, places: Tensor) -> Tensor:
         dtype=values.dtype,
         shape=(*places.shape, values.shape[2]),
         version=OPSET,
-    )
-
-
-def _attention(
-    inputs: Sequence[Tensor | None],
-    shapes: Sequence[Sequence[int | torch.SymInt]],
-    heads: int,
-    *,
-    causal: bool,
-) -> Sequence[Tensor]:
-    return torch.onnx.ops.symbolic_multi_out(
-        "com.microsoft::GroupQueryAttention",
-        inputs,
-        {"num_heads": heads, "kv_num_heads": heads, "causal": int(causal)},
-        dtypes=(torch.float32,) * len(shapes),
-        shapes=shapes,
-        version=1,
     )

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.export.arithmetic import Arithmetic
-from dragoman.export.operators import add, gather_rows
+from dragoman.export.operators import add, gather_rows, normalise
 from dragoman.transformer import DecoderLayer, FeedForward, Transformer
 
 
@@ -78,10 +78,25 @@ class DecoderParts(nn.Module):
         self.self_output = arithmetic.product(own.output)
         self.cross_query = arithmetic.product(cross.query)
         self.cross_output = arithmetic.product(cross.output)
+        self.self_steps = arithmetic.cache_steps(own)
+        self.cross_steps = arithmetic.cache_steps(cross)
         self.feed_forward = FeedForwardPart(layer.feed_forward, arithmetic)
         self.self_residual = Residual(layer.self_attention_norm, pre=pre)
         self.cross_residual = Residual(layer.cross_attention_norm, pre=pre)
         self.feed_forward_residual = Residual(layer.feed_forward_norm, pre=pre)
+
+
+def final_norm(norm: nn.Module, states: Tensor) -> tuple[Tensor, Tensor]:
+    """Apply the norm at the end of a stack, [batch, length, d_model].
+
+    Returns:
+        The normalised states, and a number for each position, [batch, length, 1], that is not
+        finite if and only if one of its states is not. An int8 product rounds such states to
+        integers, and nothing behind it shows them.
+    """
+    if isinstance(norm, nn.LayerNorm):
+        return normalise(states, norm.weight, norm.bias, norm.eps)
+    return states, states.sum(2, keepdim=True)
 
 
 def split_heads(states: Tensor, heads: int) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime as ort
@@ -15,11 +16,16 @@ from dragoman.engine.sessions import open_session
 from dragoman.transformer import TransformerConfig
 
 Floats = NDArray[np.float32]
+# float32 or int8, as the graphs want them.
+Caches = NDArray[Any]
 Ids = NDArray[np.int64]
 Lengths = NDArray[np.int32]
 
 _PARTS = ("key", "value")
 _CANDIDATES = 3
+_LARGEST = 127
+# Of a float32 cache that the decoder takes; one of int8 has room for all positions.
+_LEAST_CAPACITY = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Stepped:
     log_probs: Floats
     top_ids: Ids
     top_log_probs: Floats
-    cache: Floats
+    cache: Caches
 
     def equals(self, other: Stepped) -> bool:
         """Whether all of it is the same, bit for bit."""
@@ -75,17 +81,20 @@ class GraphRunner:
         self._decoder = open_session(directory / DECODER, threads)
         self._scorer = open_session(directory / SCORER, threads)
 
-    def encode(self, sources: Sequence[tuple[int, ...]]) -> Floats:
+    def encode(self, sources: Sequence[tuple[int, ...]]) -> Caches:
         """Encode sources together: [layers, 2, batch, heads, source, head_size]."""
         lengths = np.array([len(source) for source in sources], np.int32)
         ids = padded(sources, self.config.pad_id)
-        outputs = self._encoder.run(None, {"source_ids": ids, "source_lengths": lengths})
+        layers = range(self.config.decoder_layers)
+        names = [f"cross_{part}_{layer}" for layer in layers for part in _PARTS]
+        outputs = self._encoder.run(names, {"source_ids": ids, "source_lengths": lengths})
         return np.stack(outputs).reshape(-1, 2, *outputs[0].shape)
 
     def step_through(self, rows: Sequence[Row]) -> list[Stepped]:
         """Feed rows token by token in one batch; the youngest joins when its time has come.
 
-        Cache positions that no token has reached hold NaN, so that a look at them shows.
+        Cache positions that no token has reached hold NaN, or the largest integers, so that a look
+        at them shows.
         """
         run = _StepRun(self._decoder, self.config, rows, self.encode([r.source for r in rows]))
         results: list[list[tuple[Floats, Ids, Floats]]] = [[] for _ in rows]
@@ -122,15 +131,17 @@ class _StepRun:
         session: ort.InferenceSession,
         config: TransformerConfig,
         rows: Sequence[Row],
-        cross: Floats,
+        cross: Caches,
     ) -> None:
         self._session = session
         self._rows = rows
+        rounded = cross.dtype == np.int8
+        least = config.max_positions if rounded else _LEAST_CAPACITY
         count = len(rows)
-        capacity = max(2, *(len(row.target) for row in rows))
+        capacity = max(least, *(len(row.target) for row in rows))
         shape = (config.decoder_layers, 2, count, config.heads, capacity, config.head_size)
-        self._caches = np.full(shape, np.nan, np.float32)
-        self._cross = np.ascontiguousarray(cross)
+        self._caches = np.full(shape, _LARGEST if rounded else np.nan, cross.dtype)
+        self._cross = _with_capacity(cross, least)
         self._token = np.zeros(count, np.int64)
         self._length = np.zeros(count, np.int32)
         self._source_length = np.array([len(row.source) for row in rows], np.int32)
@@ -156,7 +167,7 @@ class _StepRun:
         log_probs, top_ids, top_log_probs = (output[index].copy() for output in outputs)
         return log_probs, top_ids, top_log_probs
 
-    def cache(self, index: int) -> Floats:
+    def cache(self, index: int) -> Caches:
         """Return a row's cache up to its last token."""
         return self._caches[:, :, index, :, : len(self._rows[index].target)]
 
@@ -172,18 +183,27 @@ class _StepRun:
             "top_ids": self._top_ids,
             "top_log_probs": self._top_log_probs,
         }
+        written = {output.name for output in self._session.get_outputs()}
         for layer in range(len(self._caches)):
             for index, part in enumerate(_PARTS):
-                inputs[f"cross_{part}_{layer}"] = self._cross[layer, index]
-                inputs[f"self_{part}_{layer}"] = self._caches[layer, index]
-                outputs[f"self_{part}_{layer}_out"] = self._caches[layer, index]
+                for kind, caches in (("cross", self._cross), ("self", self._caches)):
+                    name = f"{kind}_{part}_{layer}"
+                    inputs[name] = caches[layer, index]
+                    if f"{name}_out" in written:
+                        outputs[f"{name}_out"] = caches[layer, index]
         for name, array in inputs.items():
             self._binding.bind_input(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
         for name, array in outputs.items():
             self._binding.bind_output(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
 
 
-def _stepped(outputs: list[tuple[Floats, Ids, Floats]], cache: Floats) -> Stepped:
+def _with_capacity(caches: Caches, least: int) -> Caches:
+    """Give caches room for at least so many positions."""
+    missing = max(0, least - caches.shape[4])
+    return np.ascontiguousarray(np.pad(caches, [*[(0, 0)] * 4, (0, missing), (0, 0)]))
+
+
+def _stepped(outputs: list[tuple[Floats, Ids, Floats]], cache: Caches) -> Stepped:
     log_probs, top_ids, top_log_probs = zip(*outputs, strict=True)
     return Stepped(np.stack(log_probs), np.stack(top_ids), np.stack(top_log_probs), cache)
 

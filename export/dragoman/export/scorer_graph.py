@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.export.arithmetic import Arithmetic
-from dragoman.export.operators import KeyLengths, self_attention
+from dragoman.export.attention import KeyLengths, self_attention
 from dragoman.export.parts import DecoderParts, Embedded, int32_scalar, split_heads
 from dragoman.transformer import DecoderLayer, Transformer, padding_mask
 
@@ -22,6 +22,8 @@ class ScorerBlock(DecoderParts):
     ) -> tuple[Tensor, Tensor]:
         """[batch, target, d_model] -> the same, and attention [batch, heads, target, source]."""
         weights: list[Tensor] = []
+        if self.cross_steps is not None:
+            key, value = self.cross_steps.restore(key, value)
 
         def attend_source(states: Tensor) -> Tensor:
             query = split_heads(self.cross_query(states), self.heads)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from dragoman.engine.cache import Values
 from dragoman.engine.score import Alignment
 from dragoman.engine.scorer import ScorerSession
 
@@ -40,12 +41,12 @@ class Aligning:
         """Whether all targets are aligned."""
         return len(self.alignments) == len(self.targets)
 
-    def advance(self, scorer: ScorerSession, source: NDArray[np.float32]) -> bool:
+    def advance(self, scorer: ScorerSession, source: Values) -> bool:
         """Align the next target: alone, since company may change the last bit of its attention.
 
         Args:
             scorer: the graph.
-            source: float32 [layers, 2, heads, length, head_size], the encoded source.
+            source: [layers, 2, heads, length, head_size], the encoded source.
 
         Returns:
             Whether the numbers are finite.

@@ -16,7 +16,8 @@ from dragoman.engine.errors import BundleError
 from dragoman.engine.manifest import Fields
 from dragoman.engine.tokenizer import SpecialTokens
 
-FORMAT_VERSION = 1
+# The second has keys and values of int8, which engines of the first can't hold.
+FORMAT_VERSIONS = (1, 2)
 MANIFEST = "bundle.json"
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
@@ -55,10 +56,12 @@ class Bundle:
 
     Attributes:
         directory: where it lies.
+        format_version: of the manifest.
         name: of the model, such as "en-de-small".
         source_language_code: BCP-47.
         target_language_code: BCP-47.
-        precision: "int8" or "fp32".
+        precision: "int8" or "fp32", of the matrices.
+        cache_precision: the same, of the keys and values that attention looks back on.
         architecture: sizes of the model.
         tokens: ids of the control tokens.
         limits: longest sequences.
@@ -71,10 +74,12 @@ class Bundle:
     """
 
     directory: Path
+    format_version: int
     name: str
     source_language_code: str
     target_language_code: str
     precision: str
+    cache_precision: str
     architecture: Architecture
     tokens: SpecialTokens
     limits: TokenLimits
@@ -99,10 +104,12 @@ class Bundle:
             _verify(directory, name, expected)
         return cls(
             directory=directory,
+            format_version=fields.integer("format_version"),
             name=fields.text("name"),
             source_language_code=fields.text("source_language_code"),
             target_language_code=fields.text("target_language_code"),
             precision=fields.choice("precision", ("int8", "fp32")),
+            cache_precision=fields.optional_choice("cache_precision", ("fp32", "int8")),
             architecture=_architecture(fields.group("architecture")),
             tokens=_tokens(fields.group("tokens")),
             limits=_limits(fields.group("limits")),
@@ -128,10 +135,9 @@ def _parse(content: bytes) -> Fields:
         raise BundleError(MANIFEST, "is not a JSON object")
     fields = Fields(MANIFEST, values)
     version = fields.values.get("format_version")
-    if version != FORMAT_VERSION:
-        raise BundleError(
-            MANIFEST, f"format_version is {version!r}; this engine reads {FORMAT_VERSION}"
-        )
+    if isinstance(version, bool) or version not in FORMAT_VERSIONS:
+        known = " and ".join(map(str, FORMAT_VERSIONS))
+        raise BundleError(MANIFEST, f"format_version is {version!r}; this engine reads {known}")
     return fields
 
 

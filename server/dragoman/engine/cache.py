@@ -6,6 +6,7 @@ request has used yet takes no memory.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 from dragoman.engine.bundle import Bundle
 from dragoman.engine.memory import reserve
 
+# Keys and values: float32 or int8, as the model has them.
+Values = NDArray[Any]
+
 
 @dataclass(frozen=True, slots=True)
 class CacheShape:
-    """Sizes of the cache.
+    """Sizes and type of the cache.
 
     Attributes:
         layers: decoder layers.
@@ -25,6 +29,7 @@ class CacheShape:
         head_size: width of one head.
         target_capacity: positions of a target.
         source_capacity: positions of a source.
+        rounded: whether it holds int8, else float32.
     """
 
     layers: int
@@ -33,6 +38,12 @@ class CacheShape:
     head_size: int
     target_capacity: int
     source_capacity: int
+    rounded: bool = False
+
+    @property
+    def dtype(self) -> type[np.int8 | np.float32]:
+        """Type of the cache's values."""
+        return np.int8 if self.rounded else np.float32
 
     @classmethod
     def of(cls, bundle: Bundle, rows: int) -> "CacheShape":
@@ -45,6 +56,7 @@ class CacheShape:
             head_size=architecture.head_size,
             target_capacity=bundle.limits.max_target_tokens,
             source_capacity=bundle.limits.max_source_tokens,
+            rounded=bundle.cache_precision == "int8",
         )
 
 
@@ -52,38 +64,38 @@ class Cache:
     """Keys and values of all rows.
 
     Attributes:
-        target: of self-attention, float32 [layers, 2, rows, heads, target_capacity, head_size];
+        target: of self-attention, [layers, 2, rows, heads, target_capacity, head_size];
             index 0 of the second axis holds keys, index 1 values.
-        source: of cross-attention, float32 [layers, 2, rows, heads, source_capacity, head_size].
+        source: of cross-attention, [layers, 2, rows, heads, source_capacity, head_size].
     """
 
     def __init__(self, shape: CacheShape) -> None:
         """Reserve the arrays without touching them."""
         leading = (shape.layers, 2, shape.rows, shape.heads)
         self.shape = shape
-        self.target = reserve((*leading, shape.target_capacity, shape.head_size))
-        self.source = reserve((*leading, shape.source_capacity, shape.head_size))
+        self.target = reserve((*leading, shape.target_capacity, shape.head_size), shape.dtype)
+        self.source = reserve((*leading, shape.source_capacity, shape.head_size), shape.dtype)
 
-    def load_source(self, row: int, encoded: NDArray[np.float32]) -> None:
+    def load_source(self, row: int, encoded: Values) -> None:
         """Give a row its source.
 
         Args:
             row: the row.
-            encoded: float32 [layers, 2, heads, length, head_size].
+            encoded: [layers, 2, heads, length, head_size].
         """
         self.source[:, :, row, :, : encoded.shape[3]] = encoded
 
-    def load_target(self, row: int, known: NDArray[np.float32]) -> None:
+    def load_target(self, row: int, known: Values) -> None:
         """Give a row what is known of its target.
 
         Args:
             row: the row.
-            known: float32 [layers, 2, heads, positions, head_size].
+            known: [layers, 2, heads, positions, head_size].
         """
         self.target[:, :, row, :, : known.shape[3]] = known
 
-    def read_target(self, row: int, positions: int) -> NDArray[np.float32]:
-        """Copy a row's target, float32 [layers, 2, heads, positions, head_size]."""
+    def read_target(self, row: int, positions: int) -> Values:
+        """Copy a row's target, [layers, 2, heads, positions, head_size]."""
         return self.target[:, :, row, :, :positions].copy()
 
     def copy_target(self, origin: int, row: int, start: int, length: int) -> None:
@@ -97,7 +109,12 @@ class Cache:
         self.source[:, :, row, :, :length] = self.source[:, :, origin, :, :length]
 
     def finite(self, row: int, length: int, source_length: int) -> bool:
-        """Whether what is alive of a row is finite: its sum is, if and only if all of it is."""
+        """Whether what is alive of a row is finite: its sum is, if and only if all of it is.
+
+        Integers always are; what a step's evidence is for.
+        """
+        if self.shape.rounded:
+            return True
         parts = (self.target[:, :, row, :, :length], self.source[:, :, row, :, :source_length])
         return all(math.isfinite(np.einsum("abcde->", part)) for part in parts)
 

@@ -1,13 +1,11 @@
 """The encoder beside the step loop: a long text never stalls the rows that run."""
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dragoman.engine.cache import Values
+from dragoman.engine.encoder_session import EncoderSession
 from dragoman.engine.errors import NumericsError
 from dragoman.engine.job import Job
 from dragoman.engine.observer import EngineObserver
 from dragoman.engine.registry import Clock, Registry
-from dragoman.engine.sessions import EncoderSession
 from dragoman.engine.sources import SourceCache
 
 
@@ -70,7 +68,7 @@ class EncoderLoop:
         self._sources.misses += misses
         self._observer.sources_found(hits, misses)
 
-    def _run(self, sources: list[tuple[int, ...]]) -> list[NDArray[np.float32] | None]:
+    def _run(self, sources: list[tuple[int, ...]]) -> list[Values | None]:
         """Encode sources; None where the numbers are not finite."""
         started = self.busy_since = self._clock()
         encoded = self._encoder.run(sources)
@@ -78,11 +76,11 @@ class EncoderLoop:
         tokens = sum(map(len, sources))
         self._observer.encoded(len(sources), tokens, self._clock() - started)
         return [
-            self._sources.keep(ids, source) if np.isfinite(source).all() else None
+            None if source is None else self._sources.keep(ids, source)
             for ids, source in zip(sources, encoded, strict=True)
         ]
 
-    def _hand_over(self, found: list[tuple[Job, NDArray[np.float32] | None]]) -> None:
+    def _hand_over(self, found: list[tuple[Job, Values | None]]) -> None:
         ready: list[Job] = []
         for job, source in found:
             if source is None:

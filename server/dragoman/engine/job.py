@@ -3,10 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dragoman.engine.alignment import Aligning
+from dragoman.engine.cache import Values
 from dragoman.engine.observer import EngineObserver
 from dragoman.engine.request import (
     EventCallback,
@@ -31,8 +29,7 @@ class Job(ABC):
         searches: its branches.
         waiting: branches that have no rows yet, the next one last.
         running: branches that have rows.
-        source: float32 [layers, 2, heads, length, head_size], the encoded source while it is
-            needed.
+        source: [layers, 2, heads, length, head_size], the encoded source while it is needed.
         submitted: when it was accepted.
         taken: when the encoder took it.
         first_token: when the first token after a prefix was chosen, or None.
@@ -64,7 +61,7 @@ class Job(ABC):
         self.searches = searches
         self.waiting = list(reversed(searches))
         self.running: list[Search] = []
-        self.source: NDArray[np.float32] | None = None
+        self.source: Values | None = None
         self.submitted = 0.0
         self.taken = 0.0
         self.first_token: float | None = None

@@ -121,7 +121,7 @@ class StepLoop:
         return Step(self._decoder.run(active, candidates, all_log_probs=all_log_probs))
 
     def _update(self, step: Step) -> None:
-        if not math.isfinite(sum(step.best_log_probabilities)):
+        if not math.isfinite(sum(step.best_log_probabilities) + sum(step.output.row_evidence)):
             self._fail_not_finite(step)
         over: list[tuple[Job, Search]] = []
         changed: list[Search] = []
@@ -192,11 +192,12 @@ class StepLoop:
         self._deliver(job, Finished(job.result(now)))
 
     def _fail_not_finite(self, step: Step) -> None:
+        given, evidence = step.best_log_probabilities, step.output.row_evidence
         self._fail_poisoned(
             [
                 (job, search)
                 for job, search in self._running
-                if not all(math.isfinite(step.best_log_probabilities[row]) for row in search.rows)
+                if not all(math.isfinite(given[row] + evidence[row]) for row in search.rows)
             ]
         )
 

@@ -34,6 +34,10 @@ class Fields:
             raise self._error(name, value, f"one of {', '.join(choices)}")
         return str(value)
 
+    def optional_choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """Give one of the named strings; where the field is left out, the first."""
+        return self.choice(name, choices) if name in self.values else choices[0]
+
     def integer(self, name: str) -> int:
         """Give an integer from 0 on."""
         value = self._get(name)

@@ -6,24 +6,25 @@ import mmap
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 _MAPS = Path("/proc/self/smaps")
 
 
-def reserve(shape: tuple[int, ...]) -> NDArray[np.float32]:
+def reserve(shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> NDArray[Any]:
     """Give an array of zeros that takes memory page by page, where it is written.
 
     numpy asks for huge pages for large arrays: a write to one row would take 2 MiB for a few
     hundred bytes.
     """
     private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    block = mmap.mmap(-1, max(1, 4 * math.prod(shape)), private)
+    block = mmap.mmap(-1, max(1, np.dtype(dtype).itemsize * math.prod(shape)), private)
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         block.madvise(mmap.MADV_NOHUGEPAGE)
-    return np.frombuffer(block, np.float32, math.prod(shape)).reshape(shape)
+    return np.frombuffer(block, dtype, math.prod(shape)).reshape(shape)
 
 
 def drop_pages(path: Path) -> None:

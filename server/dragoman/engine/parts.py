@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from dragoman.engine.aligning import AlignerLoop
 from dragoman.engine.bundle import DECODER, ENCODER, SCORER, TOKENIZER, WEIGHTS, Bundle
 from dragoman.engine.cache import Cache, CacheShape
+from dragoman.engine.encoder_session import EncoderSession
 from dragoman.engine.encoding import EncoderLoop
 from dragoman.engine.errors import BundleError
 from dragoman.engine.loop import StepLoop
@@ -16,7 +17,7 @@ from dragoman.engine.registry import Clock, Registry
 from dragoman.engine.rows import Rows
 from dragoman.engine.scheduler import Scheduler
 from dragoman.engine.scorer import ScorerSession
-from dragoman.engine.sessions import DecoderSession, EncoderSession, StepInput, open_session
+from dragoman.engine.sessions import DecoderSession, StepInput, open_session
 from dragoman.engine.sources import SourceCache
 from dragoman.engine.statistics import EngineStatistics
 from dragoman.engine.threads import available_cores

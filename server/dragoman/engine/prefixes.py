@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dragoman.engine.cache import Values
 from dragoman.engine.lru import LruBytes
 
 _OVERHEAD, _PER_TOKEN = 512, 112
@@ -26,13 +26,13 @@ class KnownPrefix:
     Attributes:
         token_ids: its tokens.
         log_probabilities: of each of them.
-        target: float32 [layers, 2, heads, tokens, head_size], the self-attention's keys and
+        target: [layers, 2, heads, tokens, head_size], the self-attention's keys and
             values up to the position before the last token; the last one is still to be fed.
     """
 
     token_ids: _Ids
     log_probabilities: tuple[float, ...]
-    target: NDArray[np.float32]
+    target: Values
 
 
 class PrefixCache:
@@ -86,7 +86,7 @@ class PrefixCache:
         source: _Ids,
         target: _Ids,
         log_probabilities: Sequence[float],
-        read: Callable[[int], NDArray[np.float32]],
+        read: Callable[[int], Values],
     ) -> None:
         """Keep a target, unless it is the beginning of one that is kept.
 
@@ -94,7 +94,7 @@ class PrefixCache:
             source: tokens of the source.
             target: tokens of text.
             log_probabilities: of each of them; more may follow.
-            read: gives a copy of the keys and values of the first so many positions, float32
+            read: gives a copy of the keys and values of the first so many positions,
                 [layers, 2, heads, positions, head_size].
         """
         with self._lock:

@@ -10,10 +10,7 @@ other row holds already: outputs of one search begin alike and have the same sou
 are copied from stay where they are, nothing is overwritten before it is read.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dragoman.engine.cache import Cache
+from dragoman.engine.cache import Cache, Values
 from dragoman.engine.search import Search
 from dragoman.engine.sessions import StepInput
 
@@ -50,12 +47,12 @@ class Rows:
         self._sources = [0] * cache.shape.rows
         self._placed = 0
 
-    def place(self, search: Search, source: NDArray[np.float32]) -> None:
+    def place(self, search: Search, source: Values) -> None:
         """Give a search its rows, all at the beginning of the same source.
 
         Args:
             search: it gets `search.width` rows; so many must be free.
-            source: float32 [layers, 2, heads, length, head_size], as the encoder gave it.
+            source: [layers, 2, heads, length, head_size], as the encoder gave it.
         """
         self._placed += 1
         search.source = self._placed
@@ -70,21 +67,21 @@ class Rows:
             search.rows.append(row)
         self.created += search.width
 
-    def resume(self, search: Search, token: int, known: NDArray[np.float32]) -> None:
+    def resume(self, search: Search, token: int, known: Values) -> None:
         """Let the only row of a search that was just placed begin later.
 
         Args:
             search: the search.
             token: what is fed first, at the position after the known ones.
-            known: float32 [layers, 2, heads, positions, head_size], what goes before it.
+            known: [layers, 2, heads, positions, head_size], what goes before it.
         """
         [row] = search.rows
         self._cache.load_target(row, known)
         self._input.token[row] = token
         self._input.length[row] = known.shape[3]
 
-    def read(self, row: int, positions: int) -> NDArray[np.float32]:
-        """Copy a row's keys and values, float32 [layers, 2, heads, positions, head_size]."""
+    def read(self, row: int, positions: int) -> Values:
+        """Copy a row's keys and values, [layers, 2, heads, positions, head_size]."""
         return self._cache.read_target(row, positions)
 
     def _take(self) -> int:
@@ -177,7 +174,8 @@ class Rows:
     def finite(self, search: Search) -> bool:
         """Whether all that a search's rows look back on is finite, after a step, before `feed`.
 
-        An int8 model rounds what is not to an integer, and its outputs don't show it.
+        An int8 model rounds what is not to an integer, and its outputs don't show it. Where its
+        cache holds such integers too, only the evidence that each step gives does.
         """
         lengths, source_lengths = self._lengths, self._input.source_length
         return all(

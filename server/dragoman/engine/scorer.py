@@ -7,6 +7,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from dragoman.engine.bundle import WEIGHTS
+from dragoman.engine.cache import Values
 from dragoman.engine.memory import drop_pages
 from dragoman.engine.sessions import open_session
 from dragoman.engine.tokenizer import SpecialTokens
@@ -37,13 +38,11 @@ class ScorerSession:
         self._longest = longest
         self._session: ort.InferenceSession | None = None
 
-    def run(
-        self, source: NDArray[np.float32], target: tuple[int, ...], length: int
-    ) -> NDArray[np.float32]:
+    def run(self, source: Values, target: tuple[int, ...], length: int) -> NDArray[np.float32]:
         """Read one output.
 
         Args:
-            source: float32 [layers, 2, heads, source, head_size], as the encoder gave it.
+            source: [layers, 2, heads, source, head_size], as the encoder gave it.
             target: its tokens of text.
             length: how many tokens count: these, or one more for end-of-sentence.
 
@@ -61,7 +60,7 @@ class ScorerSession:
         return attention[0, :length]  # type: ignore[no-any-return]
 
     def _inputs(
-        self, source: NDArray[np.float32], target: tuple[int, ...], length: int
+        self, source: Values, target: tuple[int, ...], length: int
     ) -> dict[str, NDArray[np.generic]]:
         # Few different widths: as for the encoder.
         width = min(-(-max(1, length) // _SIZE_STEP) * _SIZE_STEP, self._longest)

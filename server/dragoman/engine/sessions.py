@@ -1,4 +1,4 @@
-"""The two ONNX graphs that decode, bound to buffers that stay where they are."""
+"""ONNX graphs bound to buffers that stay where they are: first of all, the one that decodes."""
 
 from dataclasses import dataclass, field
 from functools import cache
@@ -8,12 +8,11 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
-from dragoman.engine.cache import Cache, CacheShape
+from dragoman.engine.cache import Cache, Values
 from dragoman.engine.errors import BundleError
 
 Array = NDArray[np.generic]
 
-_SIZE_STEP = 8
 _CANDIDATES = (8, 16, 32, 64, 128)
 MOST_CANDIDATES = _CANDIDATES[-1]
 
@@ -59,57 +58,14 @@ def open_session(path: Path, threads: int, *, keeps_memory: bool = True) -> ort.
         raise BundleError(path.name, f"can't be loaded ({error})") from error
 
 
-def _bind_input(binding: ort.IOBinding, name: str, array: Array, shape: tuple[int, ...]) -> None:
+def bind_input(binding: ort.IOBinding, name: str, array: Array, shape: tuple[int, ...]) -> None:
+    """Let runs read an input from an array's memory."""
     binding.bind_input(name, "cpu", 0, array.dtype, shape, array.ctypes.data)
 
 
-def _bind_output(binding: ort.IOBinding, name: str, array: Array, shape: tuple[int, ...]) -> None:
+def bind_output(binding: ort.IOBinding, name: str, array: Array, shape: tuple[int, ...]) -> None:
+    """Let runs write an output into an array's memory."""
     binding.bind_output(name, "cpu", 0, array.dtype, shape, array.ctypes.data)
-
-
-class EncoderSession:
-    """Turns source tokens into the keys and values that the decoder's layers attend to."""
-
-    def __init__(self, session: ort.InferenceSession, shape: CacheShape, pad: int) -> None:
-        """Wrap a loaded `encoder.onnx`.
-
-        Args:
-            session: the graph.
-            shape: sizes of what comes out.
-            pad: the token that fills shorter sources up.
-        """
-        self._session = session
-        self._shape = shape
-        self._pad = pad
-
-    def run(self, sources: list[tuple[int, ...]]) -> list[NDArray[np.float32]]:
-        """Encode several sources at once.
-
-        Returns:
-            For each source float32 [layers, 2, heads, length, head_size].
-        """
-        lengths = np.array([len(source) for source in sources], np.int32)
-        # Few different widths keep the memory that ONNX Runtime sets aside small.
-        rounded = -(-int(lengths.max()) // _SIZE_STEP) * _SIZE_STEP
-        width = min(rounded, self._shape.source_capacity)
-        ids = np.full((len(sources), width), self._pad, np.int64)
-        for row, source in enumerate(sources):
-            ids[row, : len(source)] = source
-        encoded = self._run(ids, lengths)
-        return [encoded[:, :, row, :, : len(source)] for row, source in enumerate(sources)]
-
-    def _run(self, ids: NDArray[np.int64], lengths: NDArray[np.int32]) -> NDArray[np.float32]:
-        shape = self._shape
-        block = (len(ids), shape.heads, ids.shape[1], shape.head_size)
-        encoded = np.empty((shape.layers, 2, *block), np.float32)
-        binding = self._session.io_binding()
-        _bind_input(binding, "source_ids", ids, ids.shape)
-        _bind_input(binding, "source_lengths", lengths, lengths.shape)
-        for layer in range(shape.layers):
-            _bind_output(binding, f"cross_key_{layer}", encoded[layer, 0], block)
-            _bind_output(binding, f"cross_value_{layer}", encoded[layer, 1], block)
-        self._session.run_with_iobinding(binding)
-        return encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +88,10 @@ class StepInput:
         return cls(np.zeros(rows, np.int64), np.zeros(rows, np.int32), np.zeros(rows, np.int32))
 
 
+def _nothing() -> NDArray[np.float32]:
+    return np.zeros(0, np.float32)
+
+
 @dataclass(frozen=True, slots=True)
 class StepOutput:
     """What one step gives: views of buffers that the next step overwrites.
@@ -140,21 +100,27 @@ class StepOutput:
         top_ids: int64 [rows, k], each row's most probable tokens, best first.
         top_log_probs: float32 [rows, k], their log-probabilities.
         log_probs: float32 [rows, vocabulary] where it was asked for, else empty.
+        evidence: float32 [rows], not finite where a number behind a row's output was not, which
+            int8 hides; empty where a step has none.
         best_ids: the first column of `top_ids`.
         best_log_probs: the first column of `top_log_probs`.
+        row_evidence: `evidence`.
     """
 
     top_ids: NDArray[np.int64]
     top_log_probs: NDArray[np.float32]
     log_probs: NDArray[np.float32]
+    evidence: NDArray[np.float32] = field(default_factory=_nothing)
     # Read at every step, for which numpy's own way takes several times as long.
     best_ids: memoryview = field(init=False)
     best_log_probs: "memoryview[float]" = field(init=False)
+    row_evidence: "memoryview[float]" = field(init=False)
 
     def __post_init__(self) -> None:
         """Prepare what every step reads."""
         object.__setattr__(self, "best_ids", self.top_ids[:, 0].data)
         object.__setattr__(self, "best_log_probs", self.top_log_probs[:, 0].data)
+        object.__setattr__(self, "row_evidence", self.evidence.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +153,9 @@ class DecoderSession:
         self._top_ids = np.zeros(rows * self._candidates[-1], np.int64)
         self._top_log_probs = np.zeros(rows * self._candidates[-1], np.float32)
         self._log_probs = np.zeros((rows, vocabulary), np.float32)
+        # Bundles of the first format give none; it stays 0.
+        self._evidence = np.zeros(rows, np.float32)
+        self._given = {output.name for output in session.get_outputs()}
         self._top_k = {k: np.array([k], np.int64) for k in self._candidates}
         self._bound: dict[tuple[int, int, bool], _Bound] = {}
 
@@ -220,28 +189,30 @@ class DecoderSession:
             top_ids=self._top_ids[: rows * size].reshape(rows, size),
             top_log_probs=self._top_log_probs[: rows * size].reshape(rows, size),
             log_probs=self._log_probs[: rows if all_log_probs else 0],
+            evidence=self._evidence[:rows],
         )
         binding = self._session.io_binding()
-        _bind_input(binding, "token", self._input.token, (rows,))
-        _bind_input(binding, "length", self._input.length, (rows,))
-        _bind_input(binding, "source_length", self._input.source_length, (rows,))
-        _bind_input(binding, "top_k", self._top_k[size], (1,))
+        bind_input(binding, "token", self._input.token, (rows,))
+        bind_input(binding, "length", self._input.length, (rows,))
+        bind_input(binding, "source_length", self._input.source_length, (rows,))
+        bind_input(binding, "top_k", self._top_k[size], (1,))
         self._bind_cache(binding, "self", self._cache.target, rows)
         self._bind_cache(binding, "cross", self._cache.source, rows)
-        _bind_output(binding, "top_ids", output.top_ids, (rows, size))
-        _bind_output(binding, "top_log_probs", output.top_log_probs, (rows, size))
+        bind_output(binding, "top_ids", output.top_ids, (rows, size))
+        bind_output(binding, "top_log_probs", output.top_log_probs, (rows, size))
         if all_log_probs:
-            _bind_output(binding, "log_probs", output.log_probs, output.log_probs.shape)
+            bind_output(binding, "log_probs", output.log_probs, output.log_probs.shape)
+        if "evidence" in self._given:
+            bind_output(binding, "evidence", self._evidence, (rows, 1, 1))
         return _Bound(binding, output)
 
-    def _bind_cache(
-        self, binding: ort.IOBinding, kind: str, array: NDArray[np.float32], rows: int
-    ) -> None:
+    def _bind_cache(self, binding: ort.IOBinding, kind: str, array: Values, rows: int) -> None:
         shape = (rows, *array.shape[3:])
         for layer in range(array.shape[0]):
             for index, part in enumerate(("key", "value")):
                 buffer = array[layer, index]
-                _bind_input(binding, f"{kind}_{part}_{layer}", buffer, shape)
-                if kind == "self":
+                name = f"{kind}_{part}_{layer}"
+                bind_input(binding, name, buffer, shape)
+                if f"{name}_out" in self._given:
                     # The same buffer: the graph writes the new position where it belongs.
-                    _bind_output(binding, f"{kind}_{part}_{layer}_out", buffer, shape)
+                    bind_output(binding, f"{name}_out", buffer, shape)

@@ -1,8 +1,8 @@
 """Encoded sources that may be wanted again."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dragoman.engine.cache import Values
 from dragoman.engine.lru import LruBytes
 
 # What an entry takes beside its numbers: its key, and Python's own bookkeeping.
@@ -21,23 +21,23 @@ class SourceCache:
         """Begin empty; with `max_bytes` 0 it stays so."""
         self.hits = 0
         self.misses = 0
-        self._entries: LruBytes[tuple[int, ...], NDArray[np.float32]] = LruBytes(max_bytes)
+        self._entries: LruBytes[tuple[int, ...], Values] = LruBytes(max_bytes)
 
     @property
     def bytes(self) -> int:
         """Bytes that it holds."""
         return self._entries.bytes
 
-    def find(self, ids: tuple[int, ...]) -> NDArray[np.float32] | None:
-        """Give an encoded source, float32 [layers, 2, heads, length, head_size], or None."""
+    def find(self, ids: tuple[int, ...]) -> Values | None:
+        """Give an encoded source, [layers, 2, heads, length, head_size], or None."""
         return self._entries.get(ids)
 
-    def keep(self, ids: tuple[int, ...], encoded: NDArray[np.float32]) -> NDArray[np.float32]:
+    def keep(self, ids: tuple[int, ...], encoded: Values) -> Values:
         """Keep an encoded source that wasn't there.
 
         Args:
             ids: its tokens.
-            encoded: float32 [layers, 2, heads, length, head_size], perhaps part of a batch.
+            encoded: [layers, 2, heads, length, head_size], perhaps part of a batch.
 
         Returns:
             The same numbers; where they are kept, in memory of their own.

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from dragoman.engine import Bundle, EngineLimits
-from dragoman.engine.bundle import FORMAT_VERSION
 from dragoman.server.durations import duration
 from dragoman.v1 import model_pb2
 
@@ -45,7 +44,7 @@ def describe(bundle: Bundle, limits: EngineLimits) -> model_pb2.Model:
         data_origins=[_origin(origin) for origin in bundle.origins],
         training=_training(bundle.training),
         certificate=_certificate(bundle.certificate),
-        format_version=FORMAT_VERSION,
+        format_version=bundle.format_version,
         sha256=bundle.sha256,
     )
 
