@@ -24,32 +24,36 @@ class Variant:
         return parse_overrides(list(self.settings))
 
 
+# Said of each, so that the recipe may take the last one's over.
+_PIECES = ("tokenizer.vocabulary_size=8000", "model.vocabulary_size=8000")
 _LARGE, _SMALL = "training.batch_tokens=4096", "training.batch_tokens=2048"
 
 # In order of what is most worth knowing; an interrupted comparison leaves out the last ones. Each
 # winner is kept: from the third on, what differs is told against batches of 2,048 tokens.
 VARIANTS = (
-    Variant("baseline", "Muon, batches of 4,096 tokens", (_LARGE,)),
+    Variant("baseline", "Muon, batches of 4,096 tokens", (_LARGE, *_PIECES)),
     Variant(
         "adam",
         "Adam for the matrices too, at the best rate known (2e-3), instead of Muon",
-        (_LARGE, 'optimizer.name="adam"', "optimizer.learning_rate=2e-3"),
+        (_LARGE, *_PIECES, 'optimizer.name="adam"', "optimizer.learning_rate=2e-3"),
     ),
-    Variant("batch-2048", "half the batch: twice the updates for the same tokens", (_SMALL,)),
+    Variant(
+        "batch-2048", "half the batch: twice the updates for the same tokens", (_SMALL, *_PIECES)
+    ),
     Variant(
         "rates-up",
         "batch-2048 with both rates two thirds higher",
-        (_SMALL, "optimizer.matrix_learning_rate=5e-3", "optimizer.learning_rate=3.3e-3"),
+        (_SMALL, *_PIECES, "optimizer.matrix_learning_rate=5e-3", "optimizer.learning_rate=3.3e-3"),
     ),
     Variant(
         "deep-6+1",
         "batch-2048 with six encoder layers and one decoder layer instead of 4 + 2",
-        (_SMALL, "model.encoder_layers=6", "model.decoder_layers=1"),
+        (_SMALL, *_PIECES, "model.encoder_layers=6", "model.decoder_layers=1"),
     ),
     Variant(
         "no-dictionary",
         "batch-2048 without dictionary entries instead of 15 % of them",
-        (_SMALL, 'data.origin_weights={"ding-dict" = 0.0}'),
+        (_SMALL, *_PIECES, 'data.origin_weights={"ding-dict" = 0.0}'),
     ),
     Variant(
         "vocabulary-16k",
