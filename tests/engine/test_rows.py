@@ -264,3 +264,56 @@ def test_a_new_row_gets_the_source_as_well() -> None:
     assert (cache.targets, cache.sources) == ([(0, 3, 0, 2)], [(0, 3)])
     assert search.rows == [0, 3, 1, 2]
     assert rows.compact() == 4
+
+
+def test_a_long_row_gives_its_memory_back_when_it_is_needed_no_more() -> None:
+    shape = CacheShape(
+        layers=1,
+        rows=4,
+        heads=2,
+        head_size=32,
+        target_capacity=512,
+        source_capacity=512,
+        rounded=True,
+    )
+    cache, step_input = Cache(shape), StepInput.zeros(4)
+    rows = Rows(cache, step_input, BOS)
+    searches = [Idle(mark, 1, length) for mark, length in ((1, 100), (2, 500), (3, 400))]
+    for search in searches:
+        source = np.full((1, 2, 2, search.source_length, 32), search.mark, np.int8)
+        rows.place(search, source)
+    first, second, third = searches
+    rows.free(second)
+    assert (cache.source[:, :, 1, :, :128] == 2).all()
+    assert not cache.source[:, :, 1, :, 128:].any()
+    rows.free(first)
+    assert (cache.source[:, :, 0, :, :100] == 1).all()
+    rows.compact()
+    assert third.rows == [0]
+    assert (cache.source[:, :, 0, :, :400] == 3).all()
+    assert not cache.source[:, :, 2, :, 128:].any()
+
+
+def test_a_row_whose_memory_was_given_back_gets_its_source_anew() -> None:
+    shape = CacheShape(
+        layers=1,
+        rows=4,
+        heads=1,
+        head_size=32,
+        target_capacity=512,
+        source_capacity=512,
+        rounded=True,
+    )
+    cache, step_input = Cache(shape), StepInput.zeros(4)
+    rows = Rows(cache, step_input, BOS)
+    search = Idle(1, 2, 300)
+    search.most_rows = 2
+    rows.place(search, np.full((1, 2, 1, 300, 32), 5, np.int8))
+    search.parents, search.parent_ids = [0], [7]
+    rows.rearrange(search)
+    rows.compact()
+    assert not cache.source[:, :, 1, :, 128:].any()
+    search.parents, search.parent_ids = [0, 0], [7, 8]
+    rows.rearrange(search)
+    assert search.rows == [0, 1]
+    assert (cache.source[:, :, :2, :, :300] == 5).all()
