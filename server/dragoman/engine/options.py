@@ -35,8 +35,8 @@ class EngineOptions:
     decoder_workers: int | None = None
     decoder_threads: int | None = None
     encoder_threads: int | None = None
-    source_cache_bytes: int = 64 << 20
-    prefix_cache_bytes: int = 32 << 20
+    source_cache_bytes: int = 32 << 20
+    prefix_cache_bytes: int = 16 << 20
 
     def __post_init__(self) -> None:
         """Refuse values outside their bounds.

@@ -125,13 +125,13 @@ class Config(BaseSettings):
         default=None, ge=1, le=256, description="Threads of the encoder; by affinity and CPU quota."
     )
     source_cache_bytes: int = Field(
-        default=64 * MEBIBYTE,
+        default=32 * MEBIBYTE,
         ge=0,
         le=MEBIBYTE * MEBIBYTE,
         description="Bytes of encoded texts kept for calls with the same text; 0 keeps none.",
     )
     prefix_cache_bytes: int = Field(
-        default=32 * MEBIBYTE,
+        default=16 * MEBIBYTE,
         ge=0,
         le=MEBIBYTE * MEBIBYTE,
         description="Bytes of decoded beginnings kept for calls with such a prefix; 0 keeps none.",
