@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dragoman.engine.memory import _clean_mappings, drop_pages, give_back, reserve
+from dragoman.engine.memory import _clean_mappings, drop_pages, reserve
 
 
 def resident_kib(path: Path) -> int:
@@ -46,20 +46,6 @@ def test_a_write_takes_a_page_and_not_a_huge_one(touched: int) -> None:
     array[:touched, 0] = 1
     pages = int(status.read_text().split()[1]) - before
     assert pages < 256
-
-
-def test_whole_pages_of_a_part_are_given_back_and_nothing_else() -> None:
-    page = mmap.PAGESIZE
-    array = reserve((3, 4 * page), np.int8)
-    array[:] = 7
-    give_back(array[1, 100 : 3 * page + 100])
-    assert (array[[0, 2]] == 7).all()
-    assert (array[1, :page] == 7).all()
-    assert (array[1, page : 3 * page] == 0).all()
-    assert (array[1, 3 * page :] == 7).all()
-    give_back(array[1, 5:50])
-    give_back(array[1, 5:5])
-    assert (array[1, :page] == 7).all()
 
 
 def test_pages_of_a_mapped_file_are_dropped_and_come_again(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.engine.bundle import Bundle
-from dragoman.engine.memory import give_back, reserve
+from dragoman.engine.memory import reserve
 
 # Keys and values: float32 or int8, as the model has them.
 Values = NDArray[Any]
@@ -117,18 +117,6 @@ class Cache:
             return True
         parts = (self.target[:, :, row, :, :length], self.source[:, :, row, :, :source_length])
         return all(math.isfinite(np.einsum("abcde->", part)) for part in parts)
-
-    def trim(self, row: int, kept: int) -> None:
-        """Give back the memory of a row whose content is needed no more, but of its beginning.
-
-        Args:
-            row: the row.
-            kept: positions whose memory the next request shall find there.
-        """
-        shape = self.shape
-        for array in (self.target, self.source):
-            for layer, kind, head in np.ndindex(shape.layers, 2, shape.heads):
-                give_back(array[layer, kind, row, head, kept:])
 
     def clear(self, row: int) -> None:
         """Zero a row, so that values that are not finite can't outlive the request they hit."""

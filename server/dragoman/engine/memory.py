@@ -5,7 +5,6 @@ import math
 import mmap
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,27 +27,6 @@ def reserve(shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> NDArray[An
     return np.frombuffer(block, dtype, math.prod(shape)).reshape(shape)
 
 
-def give_back(part: NDArray[Any]) -> None:
-    """Give back the memory of a contiguous part of a reserved array, as far as it is whole pages.
-
-    What it held is lost: it is zeros when it is next looked at.
-    """
-    start = -(-part.ctypes.data // mmap.PAGESIZE) * mmap.PAGESIZE
-    end = (part.ctypes.data + part.nbytes) // mmap.PAGESIZE * mmap.PAGESIZE
-    if start < end:
-        _drop(start, end - start)
-
-
-def _drop(start: int, size: int) -> None:
-    if sys.platform.startswith("linux"):
-        _libc().madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), mmap.MADV_DONTNEED)
-
-
-@cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None)
-
-
 def drop_pages(path: Path) -> None:
     """Give back the memory of a file's mapped pages; those that are still needed come again.
 
@@ -57,8 +35,9 @@ def drop_pages(path: Path) -> None:
     """
     if not sys.platform.startswith("linux"):
         return
+    madvise = ctypes.CDLL(None).madvise
     for start, size in _clean_mappings(path.resolve(), _MAPS):
-        _drop(start, size)
+        madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), mmap.MADV_DONTNEED)
 
 
 def _clean_mappings(path: Path, maps: Path) -> Iterator[tuple[int, int]]:

@@ -14,8 +14,6 @@ from dragoman.engine.cache import Cache, Values
 from dragoman.engine.search import Search
 from dragoman.engine.sessions import StepInput
 
-_LONG = 128
-
 
 class Rows:
     """The rows of a cache and what is fed to them.
@@ -103,17 +101,7 @@ class Rows:
         for row in rows:
             self._owners[row] = None
             self._holes.add(row)
-            self._give_back(row)
         self.released += len(rows)
-
-    def _give_back(self, row: int) -> None:
-        """Give back most memory of a row that is needed no more, where it was a long one.
-
-        Few are: what they took would never be used again by most that come after them.
-        """
-        if max(self._lengths[row], int(self._input.source_length[row])) > _LONG:
-            self._cache.trim(row, _LONG)
-            self._sources[row] = 0
 
     def rearrange(self, search: Search) -> None:
         """Give a search the rows that it asked for in `parents`, after `feed`.
@@ -163,7 +151,6 @@ class Rows:
         self._owners[row], self._owners[origin] = owner, None
         if owner is not None:
             owner.rows[owner.rows.index(origin)] = row
-        self._give_back(origin)
 
     def _copy(self, origin: int, row: int) -> None:
         step_input, source = self._input, self._sources[origin]
