@@ -1,4 +1,7 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,14 +58,21 @@ def test_pieces_come_one_by_one(server: Hosted) -> None:
     assert len(server.stream(text)) > 4
 
 
-def test_tokens_that_come_fast_are_sent_together(tiny_bundle: Path) -> None:
-    text, valve = english(7777), Valve()
-    # The interval is longer than a call may take: the end of the text must not wait for it.
-    settings = config(tiny_bundle, stream_interval_seconds=60, default_beam_size=1)
+@contextmanager
+def held(bundle: Path, text: str, interval: float) -> Iterator[tuple[Hosted, Valve, Any]]:
+    """A server that is held after the first step of a stream, its valve and the stream."""
+    valve = Valve()
+    settings = config(bundle, stream_interval_seconds=interval, default_beam_size=1)
     with hosted(settings, valve.load) as server:
         valve.close()
         request = translation_pb2.StreamTranslateTextRequest(content=text)
-        call = server.translation.StreamTranslateText(request, timeout=DEADLINE)
+        yield server, valve, server.translation.StreamTranslateText(request, timeout=DEADLINE)
+
+
+def test_tokens_that_come_fast_are_sent_together(tiny_bundle: Path) -> None:
+    text = english(7777)
+    # The interval is longer than a call may take: the end of the text must not wait for it.
+    with held(tiny_bundle, text, interval=60) as (server, valve, call):
         first = next(call)
         valve.open()
         [last] = call
@@ -74,12 +84,7 @@ def test_tokens_that_come_fast_are_sent_together(tiny_bundle: Path) -> None:
 
 
 def test_each_token_is_sent_as_it_comes_where_that_is_wanted(tiny_bundle: Path) -> None:
-    valve = Valve()
-    settings = config(tiny_bundle, stream_interval_seconds=0, default_beam_size=1)
-    with hosted(settings, valve.load) as server:
-        valve.close()
-        request = translation_pb2.StreamTranslateTextRequest(content=english(7777))
-        call = server.translation.StreamTranslateText(request, timeout=DEADLINE)
+    with held(tiny_bundle, english(7777), interval=0) as (server, valve, call):
         pieces = []
         for _ in range(3):
             pieces.append(next(call).text_delta)
@@ -90,12 +95,7 @@ def test_each_token_is_sent_as_it_comes_where_that_is_wanted(tiny_bundle: Path) 
 
 
 def test_a_stream_that_waits_for_more_tokens_ends_with_the_server(tiny_bundle: Path) -> None:
-    valve = Valve()
-    settings = config(tiny_bundle, stream_interval_seconds=60, default_beam_size=1)
-    with hosted(settings, valve.load) as server:
-        valve.close()
-        request = translation_pb2.StreamTranslateTextRequest(content=english(7777))
-        call = server.translation.StreamTranslateText(request, timeout=DEADLINE)
+    with held(tiny_bundle, english(7777), interval=60) as (_, valve, call):
         assert next(call).text_delta
         valve.error = RuntimeError("the graph is gone")
         valve.open()

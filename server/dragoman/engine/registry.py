@@ -95,14 +95,16 @@ class Registry:
             self._note_end(key, error)
 
     def _note_end(self, key: int, error: EngineError) -> None:
-        job = self._jobs.get(key)
-        if job is not None:
+        if key in self._jobs:
             self._ended.setdefault(key, error)
-            self._wake(job)
+            self._wake(self._jobs[key])
 
     def _wake(self, job: Job) -> None:
         """Wake the loop that a job belongs to, or any where it belongs to none yet."""
-        self._inboxes[job.ticket.worker or 0].wake.notify()
+        self._inbox(job).wake.notify()
+
+    def _inbox(self, job: Job) -> Inbox:
+        return self._inboxes[job.ticket.worker or 0]
 
     def next_batch(self) -> list[Job]:
         """Wait for jobs whose source is to be encoded and take them; none at all is the end."""
@@ -127,7 +129,7 @@ class Registry:
         """Give free rows out; called whenever there may be some, and somebody to take them."""
         for key in self._scheduler.admit():
             job = self._jobs[key]
-            self._inboxes[job.ticket.worker or 0].admit(job)
+            self._inbox(job).admit(job)
         self._for_encoder.notify()
 
     def next_alignment(self) -> Job | None:
@@ -151,7 +153,7 @@ class Registry:
         """Let a job be answered, unless it has ended."""
         with self._lock:
             if job.ticket.key in self._jobs:
-                self._inboxes[job.ticket.worker or 0].answer(job)
+                self._inbox(job).answer(job)
 
     def plan(self, worker: int = 0) -> Plan:
         """Decide what happens before the next step of a loop."""
@@ -191,9 +193,8 @@ class Registry:
         job = self._jobs.pop(key)
         self._ended.pop(key, None)
         self._scheduler.remove(key)
-        worker = job.ticket.worker or 0
-        never_begun = self._inboxes[worker].withdraw(job) * job.ticket.width
-        self._scheduler.release(job.rows + never_begun, worker)
+        never_begun = self._inbox(job).withdraw(job) * job.ticket.width
+        self._scheduler.release(job.rows + never_begun, job.ticket.worker or 0)
         return job
 
     def release(self, rows: int, worker: int = 0) -> None:

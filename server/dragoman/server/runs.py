@@ -161,7 +161,7 @@ class Run(Generic[RequestT, ResultT]):
         """Let tokens of one streamed request come for so long, unless its last come before."""
         self._gathering = index
         self._gathered.clear()
-        if self._error is None and self._answers[index] is None:
+        if seconds and self._error is None and self._answers[index] is None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._gathered.wait(), seconds)
 
